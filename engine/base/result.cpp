@@ -1,0 +1,14 @@
+#include "engine/base/result.h"
+
+namespace lectern
+{
+
+std::string Error::text() const
+{
+    std::string line = where.empty() ? message : where + ": " + message;
+    if (!remedy.empty())
+        line += (line.empty() || line.back() == '.' ? " " : ". ") + remedy;
+    return line;
+}
+
+} // namespace lectern

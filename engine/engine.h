@@ -1,0 +1,97 @@
+// The façade: load a model, submit requests, step.
+//
+// The engine has no thread of its own beside the backend's pool: whoever owns it calls load() and step() on one thread, the
+// engine thread. submit(), cancel(), pause() and resume() may be called from any thread.
+#pragma once
+
+#include "engine/backend/backend.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/event.h"
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+namespace lectern
+{
+
+enum class BackendChoice { Auto, Reference, Cpu };
+
+struct LoadOptions
+{
+    BackendChoice backend = BackendChoice::Auto;
+    int threads = 0;                 // 0: all cores
+    int contextTokens = 0;           // 0: the model's context length, at most 8192; more than the model has is refused
+    std::uint64_t kvBudgetBytes = 0; // 0: room for contextTokens
+    bool hashesFile = false;         // SHA-256 of the file into ModelInfo (reads it once more)
+};
+
+// Memory a model needs, before anything is allocated.
+struct MemoryNeed
+{
+    std::uint64_t weightBytes = 0;
+    std::uint64_t kvBytesPerToken = 0;
+    std::uint64_t kvBytes = 0; // for the context asked for
+};
+MemoryNeed memoryNeed(const ModelSpec &spec, int contextTokens, KvElement element);
+
+// What a loaded model is. Shared and immutable: other threads may keep it.
+struct LoadedModel
+{
+    ModelInfo model;
+    EngineInfo engine;
+    MachineInfo machine;
+    std::shared_ptr<const Tokenizer> tokenizer;
+    std::shared_ptr<const ChatTemplate> chatTemplate; // nullptr: the file has none
+    std::string chatTemplateProblem; // why a template in the file cannot be used; raw mode still works
+    std::filesystem::path path;
+};
+
+class Engine
+{
+public:
+    Engine();
+    ~Engine();
+
+    // Replaces the loaded model; the old one goes first. On error or stop no model is loaded. Engine thread.
+    Result<std::shared_ptr<const LoadedModel>> load(const std::filesystem::path &path, const LoadOptions &options, EventSink &sink,
+                                                    const StopFlag &stop);
+    void unload();
+    std::shared_ptr<const LoadedModel> loaded() const; // nullptr if none; any thread
+
+    // Queues a request; emits Queued from the next step(). The sink must outlive the run. Any thread.
+    RequestId submit(Request request, EventSink &sink);
+    // Ends it with Finished (Cancelled) within one layer of the forward pass; harmless for unknown or ended ids.
+    void cancel(RequestId id);
+    // A paused run takes no steps and its clock stands still.
+    void pause(RequestId id);
+    void resume(RequestId id);
+
+    // Does one scheduling step: starts a request, runs one prefill chunk, or one decode step. False when there is nothing to
+    // do (idle, or everything is paused). Engine thread.
+    bool step();
+
+    // Logits of the last of `ids` on a fresh sequence; for comparisons with a reference. Engine thread.
+    Result<std::vector<float>> logits(std::span<const TokenId> ids, const StopFlag &stop);
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+// Turns a request into the tokens that would be run: template, then tokenizer. Used by the engine and by the live prompt
+// view alike. Any thread.
+struct PreparedPrompt
+{
+    std::string text;
+    std::vector<TextRange> userRanges;
+    std::vector<TokenRecord> tokens;
+    std::int64_t templateNs = 0, tokenizeNs = 0;
+    std::string warning; // for example a second begin token; "" if none
+};
+Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &request, const StopFlag &stop);
+
+std::string engineVersion(); // "0.1.0"
+MachineInfo describeMachine();
+
+} // namespace lectern

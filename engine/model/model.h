@@ -1,0 +1,42 @@
+// A model file that passed every check, with its weights by role. Nothing is read into memory yet: backends do that.
+#pragma once
+
+#include "engine/model/model_spec.h"
+
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+namespace lectern
+{
+
+// Tensors of one layer; pointers into the file's directory. Matrices are [out rows, in columns] row-major.
+struct LayerTensors
+{
+    const TensorInfo *attnNorm;   // [width]
+    const TensorInfo *q;          // [qWidth, width]
+    const TensorInfo *k;          // [kvWidth, width]
+    const TensorInfo *v;          // [kvWidth, width]
+    const TensorInfo *attnOutput; // [width, qWidth]
+    const TensorInfo *ffnNorm;    // [width]
+    const TensorInfo *gate;       // [feedForward, width]
+    const TensorInfo *up;         // [feedForward, width]
+    const TensorInfo *down;       // [width, feedForward]
+};
+
+struct Model
+{
+    std::shared_ptr<const GgufFile> file;
+    ModelSpec spec;
+    const TensorInfo *tokenEmbedding = nullptr; // [vocabulary, width]
+    const TensorInfo *outputNorm = nullptr;     // [width]
+    const TensorInfo *output = nullptr;         // [vocabulary, width]; the embedding itself when tied
+    const TensorInfo *ropeFactors = nullptr;    // [ropeDims / 2], divides the angle; nullptr if none
+    std::vector<LayerTensors> layers;
+};
+
+// Schema pass: every tensor is there, has the shape the hyper-parameters demand and a type this version can run. Errors name
+// the tensor, what was found and what was expected. The token ids of the vocabulary are checked against the embedding.
+Result<Model> openModel(std::shared_ptr<const GgufFile> file);
+
+} // namespace lectern

@@ -1,0 +1,13 @@
+#include "engine/text/vocabulary.h"
+
+#include <algorithm>
+
+namespace lectern
+{
+
+bool Vocabulary::endsGeneration(TokenId id) const
+{
+    return std::binary_search(endOfGeneration.begin(), endOfGeneration.end(), id);
+}
+
+} // namespace lectern
