@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Owns the Engine and lives in the worker thread. Everything that it has to say leaves through the EventQueue (events of
+// runs, load progress) or through its signals (results of loading).
+#pragma once
+
+#include "app/core/event_queue.h"
+#include "engine/engine.h"
+
+#include <QMetaType>
+#include <QObject>
+#include <QString>
+
+#include <atomic>
+#include <memory>
+
+namespace lectern
+{
+
+using LoadedModelPtr = std::shared_ptr<const LoadedModel>;
+
+// What the worker drives. The real one forwards to Engine; tests inject scripted ones.
+class EngineDriver
+{
+public:
+    virtual ~EngineDriver() = default;
+    virtual Result<LoadedModelPtr> load(const std::filesystem::path &path, const LoadOptions &options, EventSink &sink,
+                                        const StopFlag &stop) = 0;
+    virtual RequestId submit(Request request, EventSink &sink) = 0;
+    virtual void cancel(RequestId id) = 0; // any thread
+    virtual void pause(RequestId id) = 0;
+    virtual void resume(RequestId id) = 0;
+    virtual bool step() = 0;
+};
+std::unique_ptr<EngineDriver> createEngineDriver();
+
+// Slots run in the worker thread (queued). cancelLoad(), requestStop() and requestShutdown() may be called from any thread
+// and act at once through atomics.
+class EngineWorker : public QObject
+{
+    Q_OBJECT
+
+public:
+    EngineWorker(std::unique_ptr<EngineDriver> driver, EventQueue *queue);
+    ~EngineWorker() override;
+
+    void cancelLoad(int loadId); // a cancel accepted before the result is delivered wins
+    void requestStop(lectern::RequestId id);
+    void requestShutdown(); // stops loading and running; the event loop then ends quickly
+
+public Q_SLOTS:
+    // loadId increases with every call; an older load still running is cancelled.
+    void load(int loadId, const QString &path, const lectern::LoadOptions &options);
+    // Starts a run. `tokenAllowance` < 0: run to the end; n >= 0: pause after n output tokens.
+    void start(int ticket, const lectern::Request &request, int tokenAllowance);
+    void allow(lectern::RequestId id, int tokenAllowance); // continue a paused run, same meaning
+
+Q_SIGNALS:
+    void loaded(int loadId, const lectern::LoadedModelPtr &model);
+    void loadFailed(int loadId, const lectern::Error &error); // code Cancelled when cancelled
+    void started(int ticket, lectern::RequestId id);
+    void paused(lectern::RequestId id);
+
+private:
+    struct State;
+    std::unique_ptr<State> m_state;
+};
+
+} // namespace lectern
+
+Q_DECLARE_METATYPE(lectern::LoadedModelPtr)
+Q_DECLARE_METATYPE(lectern::Error)
+Q_DECLARE_METATYPE(lectern::Request)
+Q_DECLARE_METATYPE(lectern::LoadOptions)

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Names, values and definitions of the metrics as people read them: one table for the strip, the tables and the exports.
+#pragma once
+
+#include "engine/trace/metrics.h"
+
+#include <QString>
+
+#include <vector>
+
+namespace lectern
+{
+
+enum class MetricId { Ttft, Prefill, Tpot, Decode, ItlP99, Total, Kv };
+
+struct MetricText
+{
+    MetricId id;
+    QString name;       // "TTFT"
+    QString longName;   // "Time to first token"
+    QString value;      // "24.6 ms", "—" when not measured
+    QString definition; // one or two sentences, with this run's numbers put in where it helps
+};
+
+std::vector<MetricText> metricTexts(const Metrics &metrics);
+
+// Why a run ended, for people: "end of answer", "stopped by you", "context full (8,192 tokens)".
+QString outcomeText(const RunRecord &record);
+
+} // namespace lectern

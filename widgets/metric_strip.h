@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Headline metrics of a run: name above, value below in tabular figures, definition in the tooltip and for screen readers.
+#pragma once
+
+#include "engine/trace/metrics.h"
+#include "widgets/theme.h"
+
+#include <QWidget>
+
+namespace lectern
+{
+
+class MetricStrip : public QWidget
+{
+    Q_OBJECT
+
+public:
+    explicit MetricStrip(QWidget *parent = nullptr);
+    void setTheme(const Theme &theme);
+    void setMetrics(const Metrics &metrics); // cells keep their widths while numbers change
+    void clear();                            // every value "—"
+
+private:
+    struct Private;
+    Private *d; // child object
+};
+
+} // namespace lectern
