@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/file.h"
+
+#include "engine/base/file_handle.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <fcntl.h>
+#include <memory>
+#include <openssl/evp.h>
+#include <span>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace lectern {
+
+namespace {
+
+constexpr std::size_t kHashPieceBytes = std::size_t{4} << 20;
+
+tl::unexpected<Error> writeFailed(const std::filesystem::path &path, int reason)
+{
+    std::string remedy;
+    if (reason == ENOSPC || reason == EDQUOT)
+        remedy = "Free some space or choose another folder";
+    else if (reason == EACCES || reason == EPERM || reason == EROFS)
+        remedy = "Choose a folder you may write to";
+    else if (reason == ENOENT || reason == ENOTDIR)
+        remedy = "The folder does not exist: create it or choose another one";
+    return fail(ErrorCode::WriteFailed, "the file could not be written: " + systemMessage(reason), path.string(),
+                remedy);
+}
+
+// A file under construction: removed again unless it was moved to its final name.
+class TemporaryFile
+{
+public:
+    ~TemporaryFile()
+    {
+        close();
+        if (!m_path.empty())
+            ::unlink(m_path.c_str());
+    }
+
+    // The following return 0 or an errno value.
+    int createIn(const std::filesystem::path &folder)
+    {
+        static std::atomic<unsigned> counter{0};
+        for (int attempt = 0; attempt < 100; ++attempt) {
+            const std::filesystem::path candidate =
+                folder / (".lectern-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp");
+            m_descriptor = ::open(candidate.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+            if (m_descriptor >= 0) {
+                m_path = candidate;
+                return 0;
+            }
+            if (errno != EEXIST)
+                return errno;
+        }
+        return EEXIST;
+    }
+
+    int write(std::string_view bytes)
+    {
+        while (!bytes.empty()) {
+            const ssize_t written = ::write(m_descriptor, bytes.data(), bytes.size());
+            if (written < 0 && errno == EINTR)
+                continue;
+            if (written < 0)
+                return errno;
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        }
+        return 0;
+    }
+
+    int setMode(mode_t mode) { return ::fchmod(m_descriptor, mode) == 0 ? 0 : errno; }
+    int sync() { return ::fsync(m_descriptor) == 0 ? 0 : errno; }
+
+    int close()
+    {
+        const int descriptor = std::exchange(m_descriptor, -1);
+        return descriptor < 0 || ::close(descriptor) == 0 ? 0 : errno;
+    }
+
+    int moveTo(const std::filesystem::path &path)
+    {
+        if (::rename(m_path.c_str(), path.c_str()) != 0)
+            return errno;
+        m_path.clear();
+        return 0;
+    }
+
+private:
+    std::filesystem::path m_path;
+    int m_descriptor = -1;
+};
+
+// Makes the new name itself survive a power cut. Some file systems cannot do that, which is no error.
+void syncFolder(const std::filesystem::path &folder)
+{
+    const int descriptor = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0)
+        return;
+    ::fsync(descriptor);
+    ::close(descriptor);
+}
+
+} // namespace
+
+Result<std::string> readFile(const std::filesystem::path &path, std::uint64_t maxBytes)
+{
+    const Result<FileHandle> file = FileHandle::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    if (file->size() > maxBytes) {
+        return fail(ErrorCode::InvalidInput,
+                    "the file has " + std::to_string(file->size()) + " bytes, at most " + std::to_string(maxBytes) +
+                        " are read here",
+                    path.string());
+    }
+    std::string bytes(static_cast<std::size_t>(file->size()), '\0');
+    if (const Result<void> done = file->readAt(0, std::as_writable_bytes(std::span(bytes))); !done)
+        return tl::unexpected(done.error());
+    return bytes;
+}
+
+Result<void> writeFileAtomically(const std::filesystem::path &path, std::string_view bytes)
+{
+    // A link stays a link: the file it points to is replaced.
+    std::error_code ignored;
+    std::filesystem::path target = path;
+    if (std::filesystem::is_symlink(path, ignored))
+        target = std::filesystem::weakly_canonical(path, ignored);
+    if (target.empty() || target.filename().empty())
+        return fail(ErrorCode::WriteFailed, "no file name was given", path.string());
+
+    struct stat old
+    {
+    };
+    const bool exists = ::stat(target.c_str(), &old) == 0;
+    if (exists && S_ISDIR(old.st_mode))
+        return writeFailed(path, EISDIR);
+    if (exists && !S_ISREG(old.st_mode))
+        return fail(ErrorCode::WriteFailed, "this is a pipe or a device, not a file", path.string());
+    if (exists && ::access(target.c_str(), W_OK) != 0)
+        return writeFailed(path, errno);
+
+    const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    TemporaryFile file;
+    int reason = file.createIn(folder);
+    if (reason == 0)
+        reason = file.write(bytes);
+    if (reason == 0 && exists)
+        reason = file.setMode(old.st_mode & 07777);
+    if (reason == 0)
+        reason = file.sync();
+    if (reason == 0)
+        reason = file.close();
+    if (reason == 0)
+        reason = file.moveTo(target);
+    if (reason != 0)
+        return writeFailed(path, reason);
+    syncFolder(folder);
+    return {};
+}
+
+Result<std::string> sha256OfFile(const std::filesystem::path &path, const StopFlag &stop,
+                                 const std::function<void(std::uint64_t, std::uint64_t)> &progress)
+{
+    const Result<FileHandle> file = FileHandle::open(path);
+    if (!file)
+        return tl::unexpected(file.error());
+    file->adviseSequential();
+
+    const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context(EVP_MD_CTX_new(), EVP_MD_CTX_free);
+    if (!context || EVP_DigestInit_ex(context.get(), EVP_sha256(), nullptr) != 1)
+        return fail(ErrorCode::Unsupported, "the SHA-256 function of OpenSSL is not available");
+
+    std::vector<std::byte> piece(kHashPieceBytes);
+    for (std::uint64_t done = 0; done < file->size();) {
+        if (stop.isRequested())
+            return fail(ErrorCode::Cancelled, "stopped", path.string());
+        const std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), file->size() - done));
+        if (const Result<void> read = file->readAt(done, std::span(piece).first(count)); !read)
+            return tl::unexpected(read.error());
+        if (EVP_DigestUpdate(context.get(), piece.data(), count) != 1)
+            return fail(ErrorCode::Unsupported, "the SHA-256 function of OpenSSL failed", path.string());
+        done += count;
+        if (progress)
+            progress(done, file->size());
+    }
+
+    unsigned char digest[EVP_MAX_MD_SIZE];
+    unsigned int length = 0;
+    if (EVP_DigestFinal_ex(context.get(), digest, &length) != 1)
+        return fail(ErrorCode::Unsupported, "the SHA-256 function of OpenSSL failed", path.string());
+    std::string hex;
+    for (unsigned int i = 0; i < length; ++i) {
+        hex += "0123456789abcdef"[digest[i] >> 4];
+        hex += "0123456789abcdef"[digest[i] & 15];
+    }
+    return hex;
+}
+
+} // namespace lectern
