@@ -10,7 +10,8 @@
 namespace lectern
 {
 
-// Tensors of one layer; pointers into the file's directory. Matrices are [out rows, in columns] row-major.
+// Tensors of one layer; pointers into the file's directory. Matrices are [out rows, in columns] row-major in any type of
+// quantTypes(), a row being whole blocks; vectors are F32.
 struct LayerTensors
 {
     const TensorInfo *attnNorm;   // [width]
@@ -35,8 +36,9 @@ struct Model
     std::vector<LayerTensors> layers;
 };
 
-// Schema pass: every tensor is there, has the shape the hyper-parameters demand and a type this version can run. Errors name
-// the tensor, what was found and what was expected. The token ids of the vocabulary are checked against the embedding.
+// Schema pass: every tensor is there, has the shape the hyper-parameters demand and a type this version can run, and no tensor
+// is left over (one that nobody reads would change the answer in silence). Errors name the tensor, what was found and what
+// was expected. The token ids of the vocabulary are checked against the embedding.
 Result<Model> openModel(std::shared_ptr<const GgufFile> file);
 
 } // namespace lectern

@@ -21,7 +21,6 @@ struct Architecture
     const char *name; // general.architecture
     RopePairing ropePairing;
     Activation activation;
-    bool hasQkvBias;
 };
 std::span<const Architecture> architectures();
 const Architecture *findArchitecture(std::string_view name);
@@ -55,7 +54,9 @@ struct ModelSpec
     }
 };
 
-// Reads and checks the hyper-parameters. Unknown architectures are refused by name, never treated as llama.
+// Reads and checks the hyper-parameters. Refused by name, never guessed: unknown architectures, parts of split models, and
+// keys that ask for what this version does not compute (experts, scaled rope, windows, soft caps). Any integer width
+// is accepted; a list with one number per layer is accepted when all are equal.
 Result<ModelSpec> readModelSpec(const GgufFile &file);
 
 } // namespace lectern

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/model/hyper_parameters.h"
+
+#include "engine/base/utf8.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lectern {
+
+HyperParameters::HyperParameters(const GgufFile &file, std::string architecture)
+    : m_file(file)
+    , m_architecture(std::move(architecture))
+{
+}
+
+template <class T>
+T HyperParameters::keep(Result<T> value)
+{
+    if (value)
+        return std::move(*value);
+    if (!m_error)
+        m_error = std::move(value.error());
+    return T{};
+}
+
+// Writers store head counts and widths either once or once per layer.
+std::optional<std::uint64_t> HyperParameters::numberOrList(const std::string &key)
+{
+    const std::vector<std::int64_t> *list = m_file.integers(key);
+    if (!list)
+        return keep(m_file.uintValue(key));
+    if (list->empty() || list->size() != m_layers || list->front() < 0) {
+        const std::string perLayer = m_layers ? ", or one for each of " + std::to_string(m_layers) + " layers" : "";
+        refuse(ErrorCode::BadFormat, key,
+               "is a list of " + std::to_string(list->size()) + " numbers; expected one number" + perLayer);
+        return std::nullopt;
+    }
+    if (std::any_of(list->begin(), list->end(), [list](std::int64_t n) { return n != list->front(); })) {
+        refuse(ErrorCode::Unsupported, key, "differs from layer to layer, which this version cannot run");
+        return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(list->front());
+}
+
+int HyperParameters::number(std::string_view suffix, std::int64_t low, std::int64_t high,
+                            std::optional<std::int64_t> fallback)
+{
+    if (m_error)
+        return 0;
+    const std::string key = name(suffix);
+    if (fallback && !m_file.find(key))
+        return static_cast<int>(*fallback);
+    const auto value = numberOrList(key);
+    if (m_error || !value)
+        return 0;
+    if (*value < static_cast<std::uint64_t>(low) || *value > static_cast<std::uint64_t>(high)) {
+        refuse(ErrorCode::BadFormat, key,
+               "is " + std::to_string(*value) + ", allowed are " + std::to_string(low) + " to " + std::to_string(high));
+        return 0;
+    }
+    return static_cast<int>(*value);
+}
+
+float HyperParameters::real(std::string_view suffix, std::optional<double> fallback)
+{
+    if (m_error)
+        return 0;
+    const std::string key = name(suffix);
+    // Counts that act as switches (expert_count) are integers in the file; others are floats.
+    const GgufValue *stored = m_file.find(key);
+    if (fallback && !stored)
+        return static_cast<float>(*fallback);
+    const bool isInteger =
+        stored && (std::holds_alternative<std::uint64_t>(*stored) || std::holds_alternative<std::int64_t>(*stored));
+    const double value = isInteger ? static_cast<double>(keep(m_file.uintValue(key))) : keep(m_file.floatValue(key));
+    if (!m_error && !(std::abs(value) <= std::numeric_limits<float>::max()))
+        refuse(ErrorCode::BadFormat, key, "is not a finite number");
+    return m_error ? 0 : static_cast<float>(value);
+}
+
+std::string HyperParameters::text(std::string_view suffix, std::string_view fallback)
+{
+    return fileText(name(suffix), fallback);
+}
+
+std::uint64_t HyperParameters::fileNumber(std::string_view key, std::uint64_t fallback)
+{
+    return keep(m_file.uintOr(key, fallback));
+}
+
+std::string HyperParameters::fileText(std::string_view key, std::string_view fallback)
+{
+    return keep(m_file.stringOr(key, fallback));
+}
+
+void HyperParameters::refuse(ErrorCode code, std::string where, std::string message, std::string remedy)
+{
+    if (!m_error)
+        m_error = Error{code, std::move(message), std::move(where), std::move(remedy)};
+}
+
+std::string printableText(std::string_view text)
+{
+    constexpr std::size_t kLongest = 120;
+    std::string clean = replaceInvalidUtf8(text.substr(0, kLongest)).text;
+    std::replace_if(
+        clean.begin(), clean.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    return clean;
+}
+
+std::string shapeText(std::span<const std::uint64_t> shape)
+{
+    std::string text = "[";
+    for (const std::uint64_t dimension : shape)
+        text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
+    return text + "]";
+}
+
+} // namespace lectern

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Reads the "{architecture}.*" keys of a file. The first problem is kept and everything after it reads as 0, so that
+// the code which lists the keys stays a list.
+#pragma once
+
+#include "engine/gguf/gguf_file.h"
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace lectern {
+
+class HyperParameters
+{
+public:
+    HyperParameters(const GgufFile &file, std::string architecture);
+
+    std::string name(std::string_view suffix) const { return m_architecture + "." + std::string(suffix); }
+    bool has(std::string_view suffix) const { return m_file.find(name(suffix)) != nullptr; }
+
+    // From now on a list of `layers` equal numbers reads as that number.
+    void setLayers(int layers) { m_layers = static_cast<std::size_t>(layers); }
+
+    // An integer in [low, high]; without a fallback the key is required.
+    int number(std::string_view suffix, std::int64_t low, std::int64_t high,
+               std::optional<std::int64_t> fallback = std::nullopt);
+    // A finite float.
+    float real(std::string_view suffix, std::optional<double> fallback = std::nullopt);
+    std::string text(std::string_view suffix, std::string_view fallback);
+
+    // Keys without the architecture in front.
+    std::uint64_t fileNumber(std::string_view key, std::uint64_t fallback);
+    std::string fileText(std::string_view key, std::string_view fallback);
+
+    void refuse(ErrorCode code, std::string where, std::string message, std::string remedy = {});
+    bool isSound() const { return !m_error; }
+    const std::optional<Error> &error() const { return m_error; }
+
+private:
+    std::optional<std::uint64_t> numberOrList(const std::string &key);
+    template <class T>
+    T keep(Result<T> value);
+
+    const GgufFile &m_file;
+    std::string m_architecture;
+    std::size_t m_layers = 0;
+    std::optional<Error> m_error;
+};
+
+// Text of a file for a message or a label: valid UTF-8, at most 120 bytes.
+std::string printableText(std::string_view text);
+
+// "[576, 49152]", fastest dimension first as the file has it.
+std::string shapeText(std::span<const std::uint64_t> shape);
+
+} // namespace lectern
