@@ -59,9 +59,11 @@ struct Failed
 {
     Error error;
     std::int64_t timeNs = 0;
+    std::int64_t pausedNs = 0;
+    std::string tailText; // text that was held back when it failed
 };
 
-struct KvGrew // a block was taken from the pool
+struct KvGrew // blocks were taken from the pool
 {
     KvSample kv;
 };

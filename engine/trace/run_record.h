@@ -59,11 +59,12 @@ struct TokenRecord
     // Output tokens only:
     std::string text;       // text that became showable with it: whole characters, may be empty
     std::int64_t timeNs = 0; // when it was available
-    std::int64_t stepNs = 0; // forward pass + sampling of this token
+    // Forward pass + sampling of this token. The first one comes out of the last prefill chunk: from that chunk's begin.
+    std::int64_t stepNs = 0;
     float logprob = 0;
     int rank = 0;
     std::vector<Candidate> top;
-    int kvTokens = 0;            // held after it
+    int kvTokens = 0;            // held after it (the token itself is not yet among them); 0 without a cache
     std::uint64_t kvBytes = 0;
 };
 

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/trace/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lectern {
+
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+constexpr std::size_t kMinSlopeSteps = 8; // below that one slow step decides the slope
+
+// A clock that did not advance has measured nothing.
+std::optional<double> measured(std::int64_t ns)
+{
+    if (ns <= 0)
+        return std::nullopt;
+    return static_cast<double>(ns);
+}
+
+std::optional<double> phaseNs(const RunRecord &record, Phase phase)
+{
+    for (const PhaseRecord &entry : record.phases)
+        if (entry.phase == phase)
+            return measured(entry.endNs - entry.beginNs);
+    return std::nullopt;
+}
+
+// Nearest rank: the smallest value with at least `percent` % of all values at or below it.
+std::optional<double> percentile(const std::vector<std::int64_t> &sorted, std::size_t percent)
+{
+    if (sorted.empty())
+        return std::nullopt;
+    const std::size_t rank = (sorted.size() * percent + 99) / 100;
+    return measured(sorted[std::max<std::size_t>(rank, 1) - 1]);
+}
+
+void setGaps(const RunRecord &record, Metrics &metrics)
+{
+    std::vector<std::int64_t> gaps;
+    for (std::size_t i = 1; i < record.outputTokens.size(); ++i)
+        gaps.push_back(record.outputTokens[i].timeNs - record.outputTokens[i - 1].timeNs);
+    std::sort(gaps.begin(), gaps.end());
+    metrics.itlP50Ns = percentile(gaps, 50);
+    metrics.itlP90Ns = percentile(gaps, 90);
+    metrics.itlP99Ns = percentile(gaps, 99);
+}
+
+// x: tokens in the context when the step ran, y: its time. The first token belongs to prefill.
+std::optional<double> stepSlope(const RunRecord &record)
+{
+    const std::size_t count = record.outputTokens.size();
+    if (count < kMinSlopeSteps + 1)
+        return std::nullopt;
+    const auto steps = static_cast<double>(count - 1);
+    double meanX = 0;
+    double meanY = 0;
+    for (std::size_t i = 1; i < count; ++i) {
+        meanX += static_cast<double>(record.promptTokens.size() + i) / steps;
+        meanY += static_cast<double>(record.outputTokens[i].stepNs) / steps;
+    }
+    if (meanY <= 0)
+        return std::nullopt;
+    double xx = 0;
+    double xy = 0;
+    for (std::size_t i = 1; i < count; ++i) {
+        const double x = static_cast<double>(record.promptTokens.size() + i) - meanX;
+        xx += x * x;
+        xy += x * (static_cast<double>(record.outputTokens[i].stepNs) - meanY);
+    }
+    return xy / xx;
+}
+
+// Span from the first to the last output token.
+std::int64_t decodeNs(const RunRecord &record)
+{
+    return record.outputTokens.empty() ? 0 : record.outputTokens.back().timeNs - record.outputTokens.front().timeNs;
+}
+
+} // namespace
+
+Metrics metricsOf(const RunRecord &record)
+{
+    Metrics metrics;
+    metrics.promptTokens = static_cast<int>(record.promptTokens.size());
+    metrics.reusedTokens = record.reusedTokens;
+    metrics.evaluatedTokens = metrics.promptTokens - metrics.reusedTokens;
+    metrics.outputTokens = static_cast<int>(record.outputTokens.size());
+    metrics.contextTokens = metrics.promptTokens + metrics.outputTokens;
+    metrics.passes = std::max(metrics.outputTokens, record.prefillChunks.empty() ? 0 : 1);
+    metrics.templateNs = phaseNs(record, Phase::Template);
+    metrics.tokenizeNs = phaseNs(record, Phase::Tokenize);
+
+    std::int64_t prefillNs = 0;
+    int computed = 0; // fewer than evaluatedTokens in a run stopped during prefill
+    for (const PrefillChunkRecord &chunk : record.prefillChunks) {
+        prefillNs += chunk.endNs - chunk.beginNs;
+        computed += chunk.to - chunk.from;
+    }
+    metrics.prefillNs = measured(prefillNs);
+    if (metrics.prefillNs && computed > 0)
+        metrics.prefillTokensPerSecond = computed * kNsPerSecond / *metrics.prefillNs;
+
+    if (!record.outputTokens.empty()) {
+        metrics.ttftNs = measured(record.outputTokens.front().timeNs);
+        metrics.endToEndNs = measured(record.outputTokens.back().timeNs);
+    }
+    if (const auto span = measured(decodeNs(record)); span && metrics.outputTokens >= 2) {
+        metrics.tpotNs = *span / (metrics.outputTokens - 1);
+        metrics.decodeTokensPerSecond = kNsPerSecond / *metrics.tpotNs;
+    }
+    setGaps(record, metrics);
+    metrics.stepSlopeNsPerToken = stepSlope(record);
+
+    for (const KvSample &sample : record.kv) {
+        metrics.kvUsedBytes = std::max(metrics.kvUsedBytes, sample.usedBytes);
+        metrics.kvAllocatedBytes = std::max(metrics.kvAllocatedBytes, sample.allocatedBytes);
+    }
+    return metrics;
+}
+
+std::optional<double> meanDecodeTokensPerSecond(const std::vector<const RunRecord *> &records)
+{
+    double tokens = 0;
+    double ns = 0;
+    for (const RunRecord *record : records) {
+        const auto span = measured(decodeNs(*record));
+        if (!span || record->outputTokens.size() < 2)
+            continue; // not measured: counts neither as tokens nor as time
+        tokens += static_cast<double>(record->outputTokens.size() - 1);
+        ns += *span;
+    }
+    if (ns <= 0)
+        return std::nullopt;
+    return tokens * kNsPerSecond / ns;
+}
+
+} // namespace lectern

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
+#include "engine/trace/json.h"
+#include "engine/trace/names.h"
+
+#include <cmath>
+
+namespace lectern {
+
+namespace {
+
+Json nsToJson(const std::optional<double> &ns)
+{
+    return ns ? Json(static_cast<std::int64_t>(std::llround(*ns))) : Json(nullptr);
+}
+
+Json rateToJson(const std::optional<double> &perSecond)
+{
+    return perSecond ? Json(static_cast<float>(*perSecond)) : Json(nullptr);
+}
+
+Json textsToJson(const std::vector<std::string> &texts)
+{
+    Json list = Json::array();
+    for (const std::string &text : texts)
+        list.push_back(textToJson(text));
+    return list;
+}
+
+Json samplingToJson(const SamplingParams &sampling)
+{
+    return {{"temperature", floatToJson(sampling.temperature)},
+            {"topK", sampling.topK},
+            {"topP", floatToJson(sampling.topP)},
+            {"minP", floatToJson(sampling.minP)},
+            {"repetitionPenalty", floatToJson(sampling.repetitionPenalty)},
+            {"seed", sampling.seed}};
+}
+
+} // namespace
+
+std::string hexOf(std::string_view bytes)
+{
+    static constexpr char kDigits[] = "0123456789abcdef";
+    std::string hex;
+    hex.reserve(bytes.size() * 2);
+    for (const char c : bytes) {
+        const auto byte = static_cast<unsigned char>(c);
+        hex += kDigits[byte >> 4];
+        hex += kDigits[byte & 15];
+    }
+    return hex;
+}
+
+Json textToJson(const std::string &text)
+{
+    if (firstInvalidUtf8(text) == std::string_view::npos)
+        return text;
+    return {{"hex", hexOf(text)}};
+}
+
+Json floatToJson(float value)
+{
+    if (std::isnan(value))
+        return "nan";
+    if (std::isinf(value))
+        return value < 0 ? "-inf" : "inf";
+    return value;
+}
+
+Json promptTokenToJson(const TokenRecord &token)
+{
+    return {{"id", token.id},
+            {"bytes", textToJson(token.bytes)},
+            {"special", token.isSpecial},
+            {"begin", token.begin},
+            {"end", token.end}};
+}
+
+Json outputTokenToJson(const TokenRecord &token)
+{
+    Json top = Json::array();
+    for (const Candidate &candidate : token.top)
+        top.push_back(Json::array({candidate.id, floatToJson(candidate.logprob)}));
+    return {{"id", token.id},
+            {"bytes", textToJson(token.bytes)},
+            {"special", token.isSpecial},
+            {"text", textToJson(token.text)},
+            {"timeNs", token.timeNs},
+            {"stepNs", token.stepNs},
+            {"logprob", floatToJson(token.logprob)},
+            {"rank", token.rank},
+            {"kvTokens", token.kvTokens},
+            {"kvBytes", token.kvBytes},
+            {"top", std::move(top)}};
+}
+
+Json kvToJson(const KvSample &sample)
+{
+    return {{"timeNs", sample.timeNs},
+            {"tokens", sample.tokens},
+            {"usedBytes", sample.usedBytes},
+            {"allocatedBytes", sample.allocatedBytes}};
+}
+
+Json chunkToJson(const PrefillChunkRecord &chunk)
+{
+    return {{"from", chunk.from}, {"to", chunk.to}, {"beginNs", chunk.beginNs}, {"endNs", chunk.endNs}};
+}
+
+Json errorToJson(const Error &error)
+{
+    return {{"code", nameOf(error.code)},
+            {"message", textToJson(error.message)},
+            {"where", textToJson(error.where)},
+            {"remedy", textToJson(error.remedy)}};
+}
+
+Json machineToJson(const MachineInfo &machine)
+{
+    return {{"cpu", textToJson(machine.cpu)},
+            {"cores", machine.cores},
+            {"instructionSet", textToJson(machine.instructionSet)},
+            {"memoryBytes", machine.memoryBytes},
+            {"gpu", textToJson(machine.gpu)},
+            {"system", textToJson(machine.system)}};
+}
+
+Json modelToJson(const ModelInfo &model)
+{
+    return {{"name", textToJson(model.name)},
+            {"fileName", textToJson(model.fileName)},
+            {"architecture", textToJson(model.architecture)},
+            {"quantisation", textToJson(model.quantisation)},
+            {"tokenizer", textToJson(model.tokenizer)},
+            {"sha256", textToJson(model.sha256)},
+            {"fileBytes", model.fileBytes},
+            {"parameters", model.parameters},
+            {"layers", model.layers},
+            {"width", model.width},
+            {"heads", model.heads},
+            {"kvHeads", model.kvHeads},
+            {"headSize", model.headSize},
+            {"feedForward", model.feedForward},
+            {"vocabulary", model.vocabulary},
+            {"contextLength", model.contextLength}};
+}
+
+Json engineToJson(const EngineInfo &engine)
+{
+    return {{"backend", textToJson(engine.backend)},
+            {"instructionSet", textToJson(engine.instructionSet)},
+            {"threads", engine.threads},
+            {"weightBytes", engine.weightBytes},
+            {"kvBytesPerToken", engine.kvBytesPerToken},
+            {"kvBudgetBytes", engine.kvBudgetBytes},
+            {"kvBlockTokens", engine.kvBlockTokens},
+            {"contextTokens", engine.contextTokens}};
+}
+
+Json requestToJson(const Request &request)
+{
+    Json messages = Json::array();
+    for (const ChatMessage &message : request.messages)
+        messages.push_back({{"role", textToJson(message.role)}, {"content", textToJson(message.content)}});
+    return {{"title", textToJson(request.title)},
+            {"kind", nameOf(request.kind)},
+            {"text", textToJson(request.text)},
+            {"messages", std::move(messages)},
+            {"ids", request.ids},
+            {"addSpecial", request.addSpecial},
+            {"parseSpecial", request.parseSpecial},
+            {"sampling", samplingToJson(request.sampling)},
+            {"stops", textsToJson(request.stops)},
+            {"maxTokens", request.maxTokens},
+            {"topCandidates", request.topCandidates},
+            {"cache", nameOf(request.cache)},
+            {"reusesPrefix", request.reusesPrefix}};
+}
+
+Json metricsToJson(const Metrics &metrics)
+{
+    return {{"promptTokens", metrics.promptTokens},
+            {"reusedTokens", metrics.reusedTokens},
+            {"evaluatedTokens", metrics.evaluatedTokens},
+            {"outputTokens", metrics.outputTokens},
+            {"passes", metrics.passes},
+            {"contextTokens", metrics.contextTokens},
+            {"ttftNs", nsToJson(metrics.ttftNs)},
+            {"templateNs", nsToJson(metrics.templateNs)},
+            {"tokenizeNs", nsToJson(metrics.tokenizeNs)},
+            {"prefillNs", nsToJson(metrics.prefillNs)},
+            {"prefillTokensPerSecond", rateToJson(metrics.prefillTokensPerSecond)},
+            {"tpotNs", nsToJson(metrics.tpotNs)},
+            {"decodeTokensPerSecond", rateToJson(metrics.decodeTokensPerSecond)},
+            {"itlP50Ns", nsToJson(metrics.itlP50Ns)},
+            {"itlP90Ns", nsToJson(metrics.itlP90Ns)},
+            {"itlP99Ns", nsToJson(metrics.itlP99Ns)},
+            {"endToEndNs", nsToJson(metrics.endToEndNs)},
+            {"stepSlopeNsPerToken", rateToJson(metrics.stepSlopeNsPerToken)},
+            {"kvUsedBytes", metrics.kvUsedBytes},
+            {"kvAllocatedBytes", metrics.kvAllocatedBytes}};
+}
+
+} // namespace lectern
