@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/answer_pane.h"
+
+#include "app/core/format.h"
+#include "app/core/metric_text.h"
+#include "widgets/token_view.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace lectern
+{
+
+AnswerPane::AnswerPane(QWidget *parent) : QFrame(parent)
+{
+    setObjectName(QStringLiteral("answerPane"));
+    setProperty("card", true);
+    m_title = new QLabel(tr("ANSWER"), this);
+    m_title->setProperty("paneTitle", true);
+
+    auto *header = new QHBoxLayout;
+    header->setSpacing(2);
+    header->addWidget(m_title);
+    header->addStretch(1);
+    m_lenses = new QButtonGroup(this);
+    const auto addLens = [&](AnswerLens lens, const QString &text, const QString &toolTip) {
+        auto *button = new QToolButton(this);
+        button->setText(text);
+        button->setToolTip(toolTip);
+        button->setAccessibleName(tr("Lens: %1").arg(text));
+        button->setObjectName(QStringLiteral("lens%1").arg(static_cast<int>(lens)));
+        button->setCheckable(true);
+        button->setAutoRaise(true);
+        button->setProperty("segment", true);
+        m_lenses->addButton(button, static_cast<int>(lens));
+        header->addWidget(button);
+    };
+    addLens(AnswerLens::Plain, tr("Plain"), tr("The text alone."));
+    addLens(AnswerLens::Tokens, tr("Tokens"), tr("One box for each token, special tokens by name."));
+    addLens(AnswerLens::Latency, tr("Latency"), tr("The longer a token's step took, the darker its box and the thicker its line."));
+    addLens(AnswerLens::Probability, tr("Probability"),
+            tr("The less sure the model was of a token, the darker its box and the thicker its line."));
+
+    m_view = new TokenView(tr("The answer streams in here, token by token. Press Run."), this);
+    m_view->setObjectName(QStringLiteral("answerView"));
+    m_view->setAccessibleName(tr("Answer"));
+    m_lenses->button(static_cast<int>(m_view->lens()))->setChecked(true);
+
+    m_footer = new QLabel(this);
+    m_footer->setObjectName(QStringLiteral("answerFooter"));
+    m_footer->setProperty("muted", true);
+
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(12, 8, 12, 8);
+    layout->setSpacing(4);
+    layout->addLayout(header);
+    layout->addWidget(m_view, 1);
+    layout->addWidget(m_footer);
+
+    connect(m_lenses, &QButtonGroup::idToggled, this, [this](int id, bool checked) {
+        if (!checked)
+            return;
+        m_view->setLens(static_cast<AnswerLens>(id));
+        Q_EMIT lensChanged(static_cast<AnswerLens>(id));
+    });
+    updateFooter();
+}
+
+void AnswerPane::setTheme(const Theme &theme)
+{
+    m_view->setTheme(theme);
+}
+
+void AnswerPane::setSelection(TokenSelection *selection)
+{
+    m_view->setSelection(selection);
+}
+
+AnswerLens AnswerPane::lens() const
+{
+    return m_view->lens();
+}
+
+void AnswerPane::setLens(AnswerLens lens)
+{
+    m_lenses->button(static_cast<int>(lens))->setChecked(true);
+}
+
+void AnswerPane::showRun(int runId, std::shared_ptr<const RunRecord> record)
+{
+    m_record = std::move(record);
+    if (m_record)
+        m_view->showAnswer(runId, m_record);
+    else
+        m_view->clearTokens();
+    updateFooter();
+}
+
+void AnswerPane::updateRun()
+{
+    m_view->appendNew();
+    updateFooter();
+}
+
+void AnswerPane::updateFooter()
+{
+    if (!m_record) {
+        m_footer->clear();
+        return;
+    }
+    const auto &output = m_record->outputTokens;
+    QStringList parts;
+    if (m_record->state == RunState::Prefill && output.empty() && !m_record->promptTokens.empty()) {
+        const int done = m_record->prefillChunks.empty() ? m_record->reusedTokens : m_record->prefillChunks.back().to;
+        parts << tr("prefill: %1 of %2 prompt tokens").arg(formatCount(done), formatCount(static_cast<int>(m_record->promptTokens.size())));
+    } else {
+        parts << tr("token %1 of at most %2").arg(formatCount(static_cast<int>(output.size())), formatCount(m_record->request.maxTokens));
+    }
+    if (!output.empty()) {
+        parts << tr("step %1").arg(formatDuration(static_cast<double>(output.back().stepNs)));
+        parts << tr("KV %n token(s)", nullptr, output.back().kvTokens);
+    }
+    if (m_record->state == RunState::Finished || m_record->state == RunState::Failed)
+        parts << outcomeText(*m_record);
+    if (m_record->endedInsideCharacter)
+        parts << tr("ended inside a character");
+    m_footer->setText(parts.join(QStringLiteral("  ·  ")));
+}
+
+} // namespace lectern

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The streamed answer with its lenses, and below it where the run stands.
+#pragma once
+
+#include "app/core/settings.h"
+#include "app/core/token_selection.h"
+#include "engine/trace/run_record.h"
+#include "widgets/theme.h"
+
+#include <QFrame>
+
+#include <memory>
+
+class QButtonGroup;
+class QLabel;
+
+namespace lectern
+{
+
+class TokenView;
+
+class AnswerPane : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit AnswerPane(QWidget *parent = nullptr);
+
+    void setTheme(const Theme &theme);
+    void setSelection(TokenSelection *selection);
+    AnswerLens lens() const;
+    void setLens(AnswerLens lens);
+
+    void showRun(int runId, std::shared_ptr<const RunRecord> record); // nullptr: empty
+    void updateRun();                                                 // its record grew
+    TokenView *view() const { return m_view; }
+
+Q_SIGNALS:
+    void lensChanged(lectern::AnswerLens lens);
+
+private:
+    void updateFooter();
+    TokenView *m_view;
+    QLabel *m_title;
+    QLabel *m_footer;
+    QButtonGroup *m_lenses;
+    std::shared_ptr<const RunRecord> m_record;
+};
+
+} // namespace lectern

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/prompt_edit.h"
+
+#include "widgets/token_tooltip.h"
+
+#include <QMimeData>
+#include <QUrl>
+
+namespace lectern
+{
+
+PromptEdit::PromptEdit(QWidget *parent) : TokenTextEdit(parent)
+{
+    setTabChangesFocus(true); // no focus trap; tabs can be pasted
+    connect(document(), &QTextDocument::contentsChange, this, &PromptEdit::moveSpans);
+    connect(this, &QPlainTextEdit::textChanged, this, &PromptEdit::promptChanged);
+}
+
+// A document has one kind of line end. A carriage return lives in it as U+240D, so that CR LF from a paste or a file is
+// neither lost nor hidden: it is two characters for the tokenizer.
+QString PromptEdit::toDocument(const QString &text) const
+{
+    return displayText(text);
+}
+
+QString PromptEdit::promptText() const
+{
+    QString text = toPlainText();
+    text.replace(QChar(0x240D), QLatin1Char('\r'));
+    text.replace(QChar(0x2400), QChar(u'\0'));
+    return text;
+}
+
+void PromptEdit::replaceText(const QString &text)
+{
+    QTextCursor cursor(document());
+    cursor.beginEditBlock();
+    cursor.select(QTextCursor::Document);
+    cursor.insertText(toDocument(text));
+    cursor.endEditBlock();
+    moveCursor(QTextCursor::End);
+    ensureCursorVisible();
+}
+
+void PromptEdit::insertFromMimeData(const QMimeData *source)
+{
+    if (source->hasUrls() && !source->urls().isEmpty() && source->urls().constFirst().isLocalFile()) {
+        Q_EMIT fileDropped(source->urls().constFirst().toLocalFile());
+        return;
+    }
+    textCursor().insertText(toDocument(source->text()));
+    ensureCursorVisible();
+}
+
+bool PromptEdit::canInsertFromMimeData(const QMimeData *source) const
+{
+    return source->hasText() || source->hasUrls();
+}
+
+void PromptEdit::moveSpans(int position, int removed, int added)
+{
+    auto &spans = mutableSpans();
+    std::vector<TokenSpan> kept;
+    kept.reserve(spans.size());
+    for (TokenSpan span : spans) {
+        if (span.begin >= position + removed) {
+            span.begin += added - removed;
+            span.end += added - removed;
+        } else if (span.end > position) {
+            continue; // touched by the edit
+        }
+        kept.push_back(span);
+    }
+    spans = std::move(kept);
+}
+
+void PromptEdit::showTokens(const QString &forText, const std::string &text, const std::vector<TokenRecord> &tokens,
+                            std::size_t from, std::size_t to)
+{
+    if (forText != promptText())
+        return;
+    m_tokens = tokens;
+    setSpans(spansOfText(text, tokens, from, to).spans);
+}
+
+TokenTextEdit::BoxStyle PromptEdit::boxStyle(std::size_t spanIndex) const
+{
+    const TokenSpan &span = spans()[spanIndex];
+    const auto color = static_cast<std::size_t>(span.firstToken % kTokenColors);
+    BoxStyle style;
+    style.underline = theme().tokenBorder[color];
+    style.isOutlined = span.isSpecial;
+    if (!span.isSpecial)
+        style.fill = theme().tokenFill[color];
+    return style;
+}
+
+TokenRef PromptEdit::refOf(const TokenSpan &span) const
+{
+    return {m_runId, TokenPart::Prompt, span.lastToken};
+}
+
+bool PromptEdit::owns(const TokenRef &token) const
+{
+    return token.part == TokenPart::Prompt && token.runId == m_runId;
+}
+
+QString PromptEdit::toolTipOf(const TokenSpan &span) const
+{
+    return tokensToolTip(m_tokens, span.firstToken, span.lastToken, TokenPart::Prompt, 0);
+}
+
+} // namespace lectern

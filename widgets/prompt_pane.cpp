@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/prompt_pane.h"
+
+#include "app/core/format.h"
+#include "widgets/prompt_edit.h"
+#include "widgets/token_view.h"
+
+#include <QButtonGroup>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QSplitter>
+#include <QTextBoundaryFinder>
+#include <QToolButton>
+#include <QVBoxLayout>
+
+namespace lectern
+{
+
+namespace
+{
+
+struct TextCounts
+{
+    int words = 0;
+    int characters = 0; // as people count them: grapheme clusters
+};
+
+TextCounts countText(const QString &text)
+{
+    TextCounts counts;
+    bool inWord = false;
+    for (const QChar character : text) {
+        const bool isSpace = character.isSpace();
+        counts.words += !isSpace && !inWord;
+        inWord = !isSpace;
+    }
+    QTextBoundaryFinder finder(QTextBoundaryFinder::Grapheme, text);
+    while (finder.toNextBoundary() >= 0)
+        ++counts.characters;
+    return counts;
+}
+
+} // namespace
+
+PromptPane::PromptPane(QWidget *parent) : QFrame(parent), m_theme(Theme::light())
+{
+    setObjectName(QStringLiteral("promptPane"));
+    setProperty("card", true);
+
+    m_title = new QLabel(tr("PROMPT"), this);
+    m_title->setProperty("paneTitle", true);
+
+    const auto modeButton = [this](const QString &text, const QString &toolTip, const char *name) {
+        auto *button = new QToolButton(this);
+        button->setText(text);
+        button->setToolTip(toolTip);
+        button->setAccessibleName(text);
+        button->setObjectName(QLatin1String(name));
+        button->setCheckable(true);
+        button->setAutoRaise(true);
+        button->setProperty("segment", true);
+        return button;
+    };
+    m_chat = modeButton(tr("Chat"), tr("The text becomes a user message in the model's own chat template."), "chatMode");
+    m_raw = modeButton(tr("Raw"), tr("The text goes to the model exactly as typed: the model continues it."), "rawMode");
+    m_modes = new QButtonGroup(this);
+    m_modes->addButton(m_chat, static_cast<int>(PromptMode::Chat));
+    m_modes->addButton(m_raw, static_cast<int>(PromptMode::Raw));
+    m_chat->setChecked(true);
+
+    m_system = new QLineEdit(this);
+    m_system->setObjectName(QStringLiteral("systemPrompt"));
+    m_system->setPlaceholderText(tr("System message (optional)"));
+    m_system->setAccessibleName(tr("System message"));
+    m_system->setToolTip(tr("Instructions that the chat template puts before your message. Empty: the template decides."));
+
+    m_editor = new PromptEdit(this);
+    m_editor->setObjectName(QStringLiteral("promptEdit"));
+    m_editor->setAccessibleName(tr("Prompt"));
+    m_editor->setPlaceholderText(tr("Type a prompt, or choose one under Samples. Tokens are coloured as you type."));
+
+    m_counts = new QLabel(this);
+    m_counts->setObjectName(QStringLiteral("promptCounts"));
+    m_counts->setTextFormat(Qt::RichText);
+    m_note = new QLabel(this);
+    m_note->setObjectName(QStringLiteral("promptNote"));
+    m_note->setWordWrap(true);
+    m_note->setTextFormat(Qt::PlainText);
+    m_note->hide();
+
+    m_sentCaption = new QLabel(this);
+    m_sentCaption->setObjectName(QStringLiteral("sentCaption"));
+    m_sentCaption->setProperty("muted", true);
+    m_editRunPrompt = new QPushButton(tr("Edit this prompt"), this);
+    m_editRunPrompt->setObjectName(QStringLiteral("editRunPrompt"));
+    m_editRunPrompt->setToolTip(tr("Puts the prompt of this run into the editor."));
+    m_editRunPrompt->setFlat(true);
+    m_editRunPrompt->hide();
+    m_sent = new TokenView(tr("Every token that goes to the model appears here, those of the chat template included."), this);
+    m_sent->setObjectName(QStringLiteral("sentTokens"));
+    m_sent->setAccessibleName(tr("Prompt as the model sees it"));
+
+    auto *header = new QHBoxLayout;
+    header->setSpacing(2);
+    header->addWidget(m_title);
+    header->addStretch(1);
+    header->addWidget(m_chat);
+    header->addWidget(m_raw);
+
+    auto *top = new QWidget(this);
+    auto *topLayout = new QVBoxLayout(top);
+    topLayout->setContentsMargins(0, 0, 0, 0);
+    topLayout->setSpacing(3);
+    topLayout->addWidget(m_system);
+    topLayout->addWidget(m_editor, 1);
+    topLayout->addWidget(m_counts);
+    topLayout->addWidget(m_note);
+
+    auto *bottom = new QWidget(this);
+    auto *bottomLayout = new QVBoxLayout(bottom);
+    bottomLayout->setContentsMargins(0, 0, 0, 0);
+    bottomLayout->setSpacing(0);
+    auto *captionRow = new QHBoxLayout;
+    captionRow->addWidget(m_sentCaption, 1);
+    captionRow->addWidget(m_editRunPrompt);
+    bottomLayout->addLayout(captionRow);
+    bottomLayout->addWidget(m_sent, 1);
+
+    m_splitter = new QSplitter(Qt::Vertical, this);
+    m_splitter->setObjectName(QStringLiteral("promptSplitter"));
+    m_splitter->addWidget(top);
+    m_splitter->addWidget(bottom);
+    m_splitter->setStretchFactor(0, 3);
+    m_splitter->setStretchFactor(1, 2);
+    m_splitter->setChildrenCollapsible(true);
+
+    auto *layout = new QVBoxLayout(this);
+    layout->setContentsMargins(12, 8, 12, 8);
+    layout->setSpacing(4);
+    layout->addLayout(header);
+    layout->addWidget(m_splitter, 1);
+
+    connect(m_editor, &PromptEdit::promptChanged, this, [this] {
+        m_editor->setRunId(0);
+        updateCounts();
+        Q_EMIT edited();
+    });
+    connect(m_editor, &PromptEdit::fileDropped, this, &PromptPane::fileDropped);
+    connect(m_system, &QLineEdit::textChanged, this, &PromptPane::edited);
+    connect(m_modes, &QButtonGroup::idToggled, this, [this](int id, bool checked) {
+        if (!checked)
+            return;
+        m_system->setVisible(static_cast<PromptMode>(id) == PromptMode::Chat);
+        Q_EMIT modeChanged(static_cast<PromptMode>(id));
+        Q_EMIT edited();
+    });
+    connect(m_editRunPrompt, &QPushButton::clicked, this, [this] { Q_EMIT editRunPromptRequested(m_sentRunId); });
+    updateCounts();
+}
+
+void PromptPane::setTheme(const Theme &theme)
+{
+    m_theme = theme;
+    m_editor->setTheme(theme);
+    m_sent->setTheme(theme);
+    updateCounts();
+}
+
+void PromptPane::setSelection(TokenSelection *selection)
+{
+    m_editor->setSelection(selection);
+    m_sent->setSelection(selection);
+}
+
+QString PromptPane::promptText() const
+{
+    return m_editor->promptText();
+}
+
+void PromptPane::setPromptText(const QString &text)
+{
+    m_editor->replaceText(text);
+}
+
+PromptMode PromptPane::mode() const
+{
+    return m_chat->isChecked() ? PromptMode::Chat : PromptMode::Raw;
+}
+
+void PromptPane::setMode(PromptMode mode)
+{
+    (mode == PromptMode::Chat && m_chat->isEnabled() ? m_chat : m_raw)->setChecked(true);
+}
+
+QString PromptPane::systemPrompt() const
+{
+    return m_system->text();
+}
+
+void PromptPane::setSystemPrompt(const QString &text)
+{
+    m_system->setText(text);
+}
+
+void PromptPane::setChatAvailable(bool available, const QString &reason)
+{
+    m_chat->setEnabled(available);
+    m_chat->setToolTip(available ? tr("The text becomes a user message in the model's own chat template.") : reason);
+    if (!available)
+        m_raw->setChecked(true);
+}
+
+void PromptPane::setModelAvailable(bool available)
+{
+    m_hasModel = available;
+    if (!available) {
+        m_tokens.reset();
+        m_sent->clearTokens();
+        m_sentCaption->clear();
+    }
+    updateCounts();
+}
+
+void PromptPane::showTokens(const PromptTokensPtr &tokens)
+{
+    if (tokens->userText != promptText())
+        return;
+    m_tokens = tokens;
+    m_note->setVisible(false);
+    if (tokens->error) {
+        m_editor->showTokens(tokens->userText, {}, {}, 0, 0);
+        m_sent->clearTokens();
+        m_sentCaption->clear();
+        if (!tokens->userText.isEmpty()) {
+            m_note->setText(QString::fromStdString(tokens->error->text()));
+            m_note->setVisible(true);
+        }
+        updateCounts();
+        return;
+    }
+    const PreparedPrompt &prepared = tokens->prepared;
+    // In a chat the typed text is the last user range of the rendered template.
+    const bool isChat = mode() == PromptMode::Chat && !prepared.userRanges.empty();
+    const TextRange own = isChat ? prepared.userRanges.back() : TextRange{0, prepared.text.size()};
+    m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, own.begin, own.end);
+    showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text, prepared.tokens);
+    m_editRunPrompt->hide();
+    if (!prepared.warning.empty()) {
+        m_note->setText(QString::fromStdString(prepared.warning));
+        m_note->setVisible(true);
+    }
+    updateCounts();
+}
+
+void PromptPane::showSent(int runId, const QString &caption, const std::string &text, const std::vector<TokenRecord> &tokens)
+{
+    m_sentRunId = runId;
+    m_sentCaption->setText(caption);
+    m_sent->showPrompt(runId, text, tokens);
+}
+
+void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<const RunRecord> record, bool isEdited)
+{
+    m_editor->setRunId(isEdited ? runId : 0);
+    const int count = static_cast<int>(record->promptTokens.size());
+    QString caption = isEdited ? tr("Sent to the model: %n token(s)", nullptr, count)
+                               : tr("Prompt of “%1”: %n token(s)", nullptr, count).arg(title);
+    if (record->reusedTokens > 0)
+        caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(record->reusedTokens);
+    showSent(runId, caption, record->promptText, record->promptTokens);
+    m_editRunPrompt->setVisible(!isEdited);
+}
+
+void PromptPane::updateCounts()
+{
+    const QString text = m_editor->toPlainText();
+    const TextCounts counts = countText(text);
+    QStringList parts{tr("%n word(s)", nullptr, counts.words), tr("%n character(s)", nullptr, counts.characters)};
+    const int tokens = static_cast<int>(m_editor->spans().empty() ? 0 : m_editor->spans().back().lastToken - m_editor->spans().front().firstToken + 1);
+    if (!m_hasModel) {
+        parts << tr("tokens: load a model");
+    } else if (tokens > 0) {
+        parts << QStringLiteral("<b>%1</b>").arg(tr("%n token(s)", nullptr, tokens));
+        parts << tr("%1 words per token").arg(formatNumber(static_cast<double>(counts.words) / tokens));
+    }
+    m_counts->setText(parts.join(QStringLiteral(" &nbsp;·&nbsp; ")));
+}
+
+} // namespace lectern

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The prompt: editor with live tokens, chat / raw switch, counts, and below it every token that goes to the model.
+#pragma once
+
+#include "app/core/prompt_tokenizer.h"
+#include "app/core/settings.h"
+#include "app/core/token_selection.h"
+#include "widgets/theme.h"
+
+#include <QFrame>
+
+class QButtonGroup;
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QSplitter;
+class QToolButton;
+
+namespace lectern
+{
+
+class PromptEdit;
+class TokenView;
+
+class PromptPane : public QFrame
+{
+    Q_OBJECT
+
+public:
+    explicit PromptPane(QWidget *parent = nullptr);
+
+    void setTheme(const Theme &theme);
+    void setSelection(TokenSelection *selection);
+
+    QString promptText() const;
+    void setPromptText(const QString &text); // undoable
+    PromptMode mode() const;
+    void setMode(PromptMode mode);
+    QString systemPrompt() const;
+    void setSystemPrompt(const QString &text);
+    // Chat needs a template; without one the switch is off and `reason` is its tooltip.
+    void setChatAvailable(bool available, const QString &reason);
+    void setModelAvailable(bool available);
+
+    // Live tokens of promptText(). Ignored when they belong to an older text.
+    void showTokens(const PromptTokensPtr &tokens);
+    // Below the editor: the prompt of a run as it was sent. `isEdited`: it is the text in the editor.
+    void showRunPrompt(int runId, const QString &title, std::shared_ptr<const RunRecord> record, bool isEdited);
+
+    PromptEdit *editor() const { return m_editor; }
+
+Q_SIGNALS:
+    void edited(); // text, mode or system prompt: tokenize again
+    void modeChanged(lectern::PromptMode mode);
+    void fileDropped(const QString &path);
+    void editRunPromptRequested(int runId);
+
+private:
+    void updateCounts();
+    void showSent(int runId, const QString &caption, const std::string &text, const std::vector<TokenRecord> &tokens);
+    PromptEdit *m_editor;
+    TokenView *m_sent;
+    QLabel *m_title;
+    QLabel *m_counts;
+    QLabel *m_note;
+    QLabel *m_sentCaption;
+    QPushButton *m_editRunPrompt;
+    QToolButton *m_chat;
+    QToolButton *m_raw;
+    QButtonGroup *m_modes;
+    QLineEdit *m_system;
+    QSplitter *m_splitter;
+    Theme m_theme;
+    PromptTokensPtr m_tokens;
+    bool m_hasModel = false;
+    int m_sentRunId = 0;
+};
+
+} // namespace lectern
