@@ -1,5 +1,8 @@
-// Picks the next token. Order: repetition penalty, then top-k, top-p, min-p on the distribution at `temperature`, then one draw.
-// The random numbers are our own (SplitMix64 / xoshiro256**): the same seed gives the same text on every platform.
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Picks the next token. Order: repetition penalty, then top-k, top-p, min-p on the distribution at `temperature`, then
+// one draw. Every filter works on what the one before it left, made to sum to 1 again; at least the best token always
+// stays. The random numbers are our own (SplitMix64 / xoshiro256**): the same seed gives the same text on every
+// platform.
 #pragma once
 
 #include "engine/base/result.h"
@@ -10,8 +13,13 @@
 #include <span>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
+
+// Ranges of the fields below, both ends allowed.
+inline constexpr float kMaxTemperature = 100;
+inline constexpr float kMinRepetitionPenalty = 0.1f;
+inline constexpr float kMaxRepetitionPenalty = 10;
+inline constexpr int kPenaltyWindowTokens = 64;
 
 struct SamplingParams
 {
@@ -37,10 +45,13 @@ struct Candidate
 struct Sampled
 {
     TokenId id = 0;
-    float logprob = 0;
-    int rank = 0;                  // 0: the most likely
-    std::vector<Candidate> top;    // sorted, whatever way the token was chosen
+    float logprob = 0; // as in Candidate
+    int rank = 0;      // in the model's own distribution; 0: the most likely
+    std::vector<Candidate>
+        top; // sorted (ties: lowest id), whatever way the token was chosen; tokens of probability 0 left out
 };
+
+struct LogitScan;
 
 class Sampler
 {
@@ -53,6 +64,11 @@ public:
 
 private:
     double uniform(); // [0, 1)
+    TokenId draw(std::span<const float> logits);
+    TokenId drawFromAll(std::span<const float> logits, float max);
+    std::vector<TokenId> filtered(std::span<const float> logits, const LogitScan &scan) const;
+    bool isTopKOn(std::size_t vocabularySize) const;
+
     SamplingParams m_params;
     int m_idLimit;
     std::array<std::uint64_t, 4> m_state;
