@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-namespace lectern
-{
+namespace lectern {
 
 bool Vocabulary::endsGeneration(TokenId id) const
 {
