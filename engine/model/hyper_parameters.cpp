@@ -95,10 +95,16 @@ std::string HyperParameters::fileText(std::string_view key, std::string_view fal
     return keep(m_file.stringOr(key, fallback));
 }
 
-void HyperParameters::refuse(ErrorCode code, std::string where, std::string message, std::string remedy)
+void HyperParameters::refuse(ErrorCode code, const std::string &key, const std::string &message, std::string remedy)
 {
     if (!m_error)
-        m_error = Error{code, std::move(message), std::move(where), std::move(remedy)};
+        m_error = fileError(m_file, code, "key " + key, message, std::move(remedy));
+}
+
+Error fileError(const GgufFile &file, ErrorCode code, const std::string &subject, const std::string &message,
+                std::string remedy)
+{
+    return {code, subject + ": " + message, file.path().string(), std::move(remedy)};
 }
 
 std::string printableText(std::string_view text)

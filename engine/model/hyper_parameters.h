@@ -35,7 +35,7 @@ public:
     std::uint64_t fileNumber(std::string_view key, std::uint64_t fallback);
     std::string fileText(std::string_view key, std::string_view fallback);
 
-    void refuse(ErrorCode code, std::string where, std::string message, std::string remedy = {});
+    void refuse(ErrorCode code, const std::string &key, const std::string &message, std::string remedy = {});
     bool isSound() const { return !m_error; }
     const std::optional<Error> &error() const { return m_error; }
 
@@ -49,6 +49,10 @@ private:
     std::size_t m_layers = 0;
     std::optional<Error> m_error;
 };
+
+// "path: subject: message. remedy"; a subject is "key llama.block_count" or "tensor output.weight".
+Error fileError(const GgufFile &file, ErrorCode code, const std::string &subject, const std::string &message,
+                std::string remedy = {});
 
 // Text of a file for a message or a label: valid UTF-8, at most 120 bytes.
 std::string printableText(std::string_view text);

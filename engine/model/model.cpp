@@ -79,10 +79,10 @@ private:
         return tensor;
     }
 
-    void refuse(ErrorCode code, std::string where, std::string message)
+    void refuse(ErrorCode code, const std::string &subject, const std::string &message)
     {
         if (!m_error)
-            m_error = Error{code, std::move(message), std::move(where), {}};
+            m_error = fileError(m_file, code, subject, message);
     }
 
     const GgufFile &m_file;
@@ -97,8 +97,9 @@ Result<void> checkTypesAreKnown(const GgufFile &file)
     for (const TensorInfo &tensor : file.tensors()) {
         const std::string type = ggmlTypeName(tensor.typeId);
         if (type == "type " + std::to_string(tensor.typeId))
-            return fail(ErrorCode::Unsupported, type + " not known to this version", tensorName(tensor),
-                        "A newer version may be able to run the file.");
+            return tl::unexpected(fileError(file, ErrorCode::Unsupported, tensorName(tensor),
+                                            type + " not known to this version",
+                                            "A newer version may be able to run the file."));
     }
     return {};
 }
@@ -114,12 +115,12 @@ Result<void> checkTypesAreSupported(const GgufFile &file)
             return fail(ErrorCode::Unsupported,
                         tensorName(tensor) + " is " + ggmlTypeName(tensor.typeId) +
                             ", which this version cannot run yet",
-                        {}, "Choose a file whose weights are " + list + ".");
+                        file.path().string(), "Choose a file whose weights are " + list + ".");
         if (tensor.columns() % static_cast<std::uint64_t>(type->blockValues) != 0)
-            return fail(ErrorCode::BadFormat,
-                        "rows of " + std::to_string(tensor.columns()) + " values are not whole blocks of " +
-                            std::to_string(type->blockValues) + ", as " + type->name + " demands",
-                        tensorName(tensor));
+            return tl::unexpected(fileError(file, ErrorCode::BadFormat, tensorName(tensor),
+                                            "rows of " + std::to_string(tensor.columns()) +
+                                                " values are not whole blocks of " + std::to_string(type->blockValues) +
+                                                ", as " + type->name + " demands"));
     }
     return {};
 }
@@ -156,12 +157,11 @@ void assignRoles(TensorRoles &roles, Model &model)
 Result<void> checkTokenIds(const GgufFile &file, const ModelSpec &spec)
 {
     const auto rows = static_cast<std::uint64_t>(spec.vocabulary);
+    const std::string available = ", but token_embd.weight has " + std::to_string(rows) + " rows";
     const std::vector<std::string> *pieces = file.strings("tokenizer.ggml.tokens");
     if (pieces && pieces->size() > rows)
-        return fail(ErrorCode::BadFormat,
-                    "has " + std::to_string(pieces->size()) + " pieces, but token_embd.weight only " +
-                        std::to_string(rows) + " rows",
-                    "tokenizer.ggml.tokens");
+        return tl::unexpected(fileError(file, ErrorCode::BadFormat, "key tokenizer.ggml.tokens",
+                                        "has " + std::to_string(pieces->size()) + " pieces" + available));
     constexpr std::array kIdKeys{"bos", "eos", "eot", "eom", "unknown", "padding", "seperator"}; // spelt so in files
     for (const char *key : kIdKeys) {
         const std::string name = std::string("tokenizer.ggml.") + key + "_token_id";
@@ -169,9 +169,8 @@ Result<void> checkTokenIds(const GgufFile &file, const ModelSpec &spec)
         if (!id)
             return tl::unexpected(id.error());
         if (*id >= rows)
-            return fail(ErrorCode::BadFormat,
-                        "is " + std::to_string(*id) + ", but token_embd.weight has " + std::to_string(rows) + " rows",
-                        name);
+            return tl::unexpected(
+                fileError(file, ErrorCode::BadFormat, "key " + name, "is " + std::to_string(*id) + available));
     }
     return {};
 }

@@ -47,8 +47,9 @@ Result<const Architecture *> readArchitecture(const GgufFile &file)
     std::string list;
     for (const Architecture &row : architectures())
         list += (list.empty() ? "" : ", ") + std::string(row.name);
-    return fail(ErrorCode::Unsupported, "architecture \"" + printableText(*name) + "\" is not known to this version",
-                "general.architecture", "Choose a model of one of these architectures: " + list + ".");
+    return tl::unexpected(fileError(file, ErrorCode::Unsupported, "key general.architecture",
+                                    "architecture \"" + printableText(*name) + "\" is not known to this version",
+                                    "Choose a model of one of these architectures: " + list + "."));
 }
 
 void checkSplit(HyperParameters &keys)
@@ -117,18 +118,18 @@ void checkNeutralKeys(HyperParameters &keys, const ModelSpec &spec)
 
 Result<int> readVocabularyRows(const GgufFile &file, const ModelSpec &spec)
 {
+    const auto refuse = [&file](ErrorCode code, const std::string &message) {
+        return tl::unexpected(fileError(file, code, "tensor token_embd.weight", message));
+    };
     const TensorInfo *embedding = file.findTensor("token_embd.weight");
     if (!embedding)
-        return fail(ErrorCode::BadFormat, "is missing", "tensor token_embd.weight");
+        return refuse(ErrorCode::BadFormat, "is missing");
     if (embedding->shape.size() != 2 || embedding->columns() != static_cast<std::uint64_t>(spec.width))
-        return fail(ErrorCode::BadFormat,
-                    "shape is " + shapeText(embedding->shape) + ", expected [" + std::to_string(spec.width) +
-                        ", vocabulary]",
-                    "tensor token_embd.weight");
+        return refuse(ErrorCode::BadFormat, "shape is " + shapeText(embedding->shape) + ", expected [" +
+                                                std::to_string(spec.width) + ", vocabulary]");
     if (embedding->rows() > static_cast<std::uint64_t>(kMaxVocabulary))
-        return fail(ErrorCode::Unsupported,
-                    "has " + std::to_string(embedding->rows()) + " rows, allowed are " + std::to_string(kMaxVocabulary),
-                    "tensor token_embd.weight");
+        return refuse(ErrorCode::Unsupported, "has " + std::to_string(embedding->rows()) + " rows, allowed are " +
+                                                  std::to_string(kMaxVocabulary));
     return static_cast<int>(embedding->rows());
 }
 
