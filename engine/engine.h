@@ -5,10 +5,12 @@
 #pragma once
 
 #include "engine/backend/backend.h"
+#include "engine/base/clock.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/event.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -47,15 +49,27 @@ struct LoadedModel
     std::filesystem::path path;
 };
 
+// What an engine takes from outside; the defaults are the real ones. Tests put in scripted backends and clocks.
+struct EngineParts
+{
+    std::function<Result<std::unique_ptr<Backend>>(const Model &, const LoadOptions &, const LoadProgressFunction &,
+                                                   const StopFlag &)>
+        createBackend;
+    std::function<std::int64_t()> clock = nowNs; // steady nanoseconds; called from any thread
+};
+
 class Engine
 {
 public:
     Engine();
-    ~Engine();
+    explicit Engine(EngineParts parts);
+    ~Engine(); // emits nothing: whoever wants every run to end with an event calls unload() first
 
-    // Replaces the loaded model; the old one goes first. On error or stop no model is loaded. Engine thread.
+    // Replaces the loaded model; the old one goes first, with its requests. On error or stop no model is loaded: `stop` is
+    // looked at once more after everything is done, so a cancel that came before the result wins. Engine thread.
     Result<std::shared_ptr<const LoadedModel>> load(const std::filesystem::path &path, const LoadOptions &options, EventSink &sink,
                                                     const StopFlag &stop);
+    // Ends every request with Finished (Cancelled) and frees the model. Engine thread.
     void unload();
     std::shared_ptr<const LoadedModel> loaded() const; // nullptr if none; any thread
 
@@ -63,7 +77,7 @@ public:
     RequestId submit(Request request, EventSink &sink);
     // Ends it with Finished (Cancelled) within one layer of the forward pass; harmless for unknown or ended ids.
     void cancel(RequestId id);
-    // A paused run takes no steps and its clock stands still.
+    // A paused run takes no steps and its clock stands still. It keeps its place: later requests wait behind it.
     void pause(RequestId id);
     void resume(RequestId id);
 
@@ -71,7 +85,8 @@ public:
     // do (idle, or everything is paused). Engine thread.
     bool step();
 
-    // Logits of the last of `ids` on a fresh sequence; for comparisons with a reference. Engine thread.
+    // Logits of the last of `ids` on a fresh sequence; for comparisons with a reference. Refused while a run is active;
+    // what the last run left for prefix reuse is given up. Engine thread.
     Result<std::vector<float>> logits(std::span<const TokenId> ids, const StopFlag &stop);
 
 private:

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/cli/command.h"
+#include "engine/cli/interrupt.h"
+#include "engine/trace/event_json.h"
+#include "engine/trace/run_json.h"
+
+#include <atomic>
+#include <cstdio>
+
+namespace lectern::cli {
+
+namespace {
+
+struct Options
+{
+    ModelOptions model;
+    Request request;
+    std::string promptFile;
+    std::string system;
+    bool isChat = false;
+    bool withoutCache = false;
+    int contextTokens = 0;
+    std::uint64_t kvBudgetBytes = 0;
+    std::string record;
+    bool asJson = false;
+};
+
+// Prints what arrives and keeps the record.
+class Printer : public EventSink
+{
+public:
+    explicit Printer(bool asJson)
+        : m_asJson(asJson)
+    {
+    }
+
+    void emitEvent(Event event) override
+    {
+        apply(event, m_record);
+        if (m_asJson)
+            print(eventToJsonLine(event, m_record) + "\n");
+        else if (const auto *produced = std::get_if<TokenProduced>(&event.body))
+            print(produced->token.text);
+        else if (const auto *finished = std::get_if<Finished>(&event.body))
+            print(finished->tailText + "\n");
+        else if (const auto *failed = std::get_if<Failed>(&event.body); failed && !m_record.outputTokens.empty())
+            print(failed->tailText + "\n");
+        std::fflush(stdout);
+    }
+
+    const RunRecord &record() const { return m_record; }
+
+private:
+    RunRecord m_record;
+    bool m_asJson;
+};
+
+// Ends that a reader of the text alone would not notice.
+void explainEnd(const RunRecord &record)
+{
+    if (record.finishReason == FinishReason::ContextFull)
+        failed("stopped: the context of " + std::to_string(record.engine.contextTokens) + " tokens is full");
+    else if (record.finishReason == FinishReason::MemoryFull)
+        failed("stopped: the KV budget of " + std::to_string(record.engine.kvBudgetBytes) + " bytes is used up");
+}
+
+Result<Request> completeRequest(const Options &options)
+{
+    Request request = options.request;
+    request.cache = options.withoutCache ? CacheMode::None : CacheMode::Kv;
+    if (!request.ids.empty()) {
+        request.kind = PromptKind::Ids;
+        return request;
+    }
+    if (!options.promptFile.empty()) {
+        Result<std::string> text = readInput(options.promptFile);
+        if (!text)
+            return tl::unexpected(std::move(text.error()));
+        request.text = std::move(*text);
+    }
+    if (!options.isChat)
+        return request;
+    request.kind = PromptKind::Chat;
+    if (!options.system.empty())
+        request.messages.push_back({"system", options.system});
+    request.messages.push_back({"user", std::move(request.text)});
+    request.text.clear();
+    return request;
+}
+
+int run(const Options &options)
+{
+    Result<Request> request = completeRequest(options);
+    if (!request)
+        return failed(request.error());
+    LoadOptions loadOptions = options.model.loadOptions();
+    loadOptions.contextTokens = options.contextTokens;
+    loadOptions.kvBudgetBytes = options.kvBudgetBytes;
+
+    Engine engine;
+    Printer printer(options.asJson);
+    StopFlag stop;
+    std::atomic<RequestId> id = 0;
+    const Interrupt interrupt([&] {
+        stop.request();
+        engine.cancel(id);
+    });
+    if (const auto loaded = engine.load(options.model.model, loadOptions, printer, stop); !loaded)
+        return failed(loaded.error());
+    id = engine.submit(std::move(*request), printer);
+    if (stop.isRequested()) // it came before the id was known
+        engine.cancel(id);
+    while (engine.step()) {
+    }
+
+    const RunRecord &record = printer.record();
+    const bool isWorthKeeping = record.state == RunState::Finished || !record.outputTokens.empty();
+    if (!options.record.empty() && isWorthKeeping)
+        if (const Result<void> saved = saveRun(record, options.record); !saved)
+            return failed(saved.error());
+    if (record.error)
+        return failed(*record.error);
+    explainEnd(record);
+    return kOk;
+}
+
+void addSamplingOptions(CLI::App &command, Request &request)
+{
+    SamplingParams &sampling = request.sampling;
+    command.add_option("--max-tokens", request.maxTokens, "Tokens to generate at most")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 30));
+    command.add_option("--temp", sampling.temperature, "Temperature; 0: always the most likely token")->type_name("X");
+    command.add_option("--top-k", sampling.topK, "Keep the K most likely tokens; 0: off")->type_name("K");
+    command.add_option("--top-p", sampling.topP, "Keep the most likely tokens up to this probability; 1: off")
+        ->type_name("P");
+    command.add_option("--min-p", sampling.minP, "Keep tokens above this share of the best one; 0: off")
+        ->type_name("P");
+    command.add_option("--repetition-penalty", sampling.repetitionPenalty, "Over the last 64 tokens; 1: off")
+        ->type_name("X");
+    command.add_option("--seed", sampling.seed, "Start of the random numbers")->type_name("S");
+    command.add_option("--top-logprobs", request.topCandidates, "Candidates kept for every token")
+        ->type_name("K")
+        ->check(CLI::Range(0, 20));
+    command.add_option("--stop", request.stops, "Text that ends the answer; may be given several times")
+        ->type_name("TEXT")
+        ->allow_extra_args(false);
+}
+
+} // namespace
+
+void addGenerate(CLI::App &program, int &exitCode)
+{
+    CLI::App *command = program.add_subcommand("generate", "Run a prompt and print the answer as it is made");
+    const auto options = std::make_shared<Options>();
+    addModelOption(*command, options->model);
+    CLI::Option *prompt = command->add_option("--prompt", options->request.text, "The prompt")->type_name("TEXT");
+    CLI::Option *file =
+        command->add_option("--prompt-file", options->promptFile, "Read the prompt from a file; \"-\": standard input");
+    CLI::Option *ids =
+        command->add_option("--ids", options->request.ids, "The prompt as token ids, separated by commas");
+    file->type_name("FILE");
+    ids->delimiter(',')->type_name("ID,...");
+    CLI::Option *chat =
+        command->add_flag("--chat", options->isChat, "Put the prompt through the model's chat template");
+    command->add_option("--system", options->system, "System message")->type_name("TEXT")->needs(chat);
+    ids->excludes(chat);
+    addSamplingOptions(*command, options->request);
+    addBackendOptions(*command, options->model);
+    command->add_flag("--no-kv-cache", options->withoutCache, "Compute the whole context again for every token");
+    command->add_option("--context", options->contextTokens, "Tokens that prompt and answer may have together")
+        ->type_name("N")
+        ->check(CLI::Range(1, 1 << 30));
+    command->add_option("--kv-budget", options->kvBudgetBytes, "Memory for the KV cache; 0: room for the context")
+        ->type_name("BYTES");
+    command->add_option("--record", options->record, "Save the run (*.lectern.json)")->type_name("FILE");
+    command->add_flag("--json", options->asJson, "Print events as JSON lines instead of the answer");
+    command->callback([=, &exitCode] {
+        if (prompt->count() + file->count() + ids->count() != 1)
+            throw CLI::ValidationError("generate", "give exactly one of --prompt, --prompt-file and --ids");
+        if (const Result<void> valid = validate(options->request.sampling); !valid)
+            throw CLI::ValidationError("generate", valid.error().text());
+        exitCode = run(*options);
+    });
+}
+
+} // namespace lectern::cli

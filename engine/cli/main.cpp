@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// lectern-cli: the engine without the window. Exit codes: 0 done, 1 failed, 2 wrong usage.
+#include "engine/cli/command.h"
+
+namespace {
+
+constexpr const char *kFooter = "Exit codes: 0 done, 1 failed, 2 wrong usage. Errors are one line on standard error.\n"
+                                "\"lectern-cli COMMAND --help\" lists a command's options.";
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    using namespace lectern::cli;
+    CLI::App program{"Lectern's inference engine on the command line.", "lectern-cli"};
+    program.set_version_flag("--version", "lectern-cli " + lectern::engineVersion());
+    program.require_subcommand(1);
+    program.footer(kFooter);
+    int exitCode = kOk;
+    addTokenize(program, exitCode);
+    addGenerate(program, exitCode);
+    addLogits(program, exitCode);
+    addBench(program, exitCode);
+    addInspect(program, exitCode);
+    try {
+        program.parse(argc, argv);
+    } catch (const CLI::Success &help) { // --help and --version
+        return program.exit(help);
+    } catch (const CLI::ParseError &error) {
+        failed(std::string(error.what()) + " (see --help)");
+        return kUsage;
+    }
+    return flushed(exitCode);
+}

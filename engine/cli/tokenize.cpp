@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/utf8.h"
+#include "engine/cli/command.h"
+#include "engine/text/tokenizer.h"
+#include "engine/trace/json.h"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <sstream>
+
+namespace lectern::cli {
+
+namespace {
+
+struct Options
+{
+    ModelOptions model;
+    bool addSpecial = false;
+    bool parseSpecial = false;
+    bool asJson = false;
+    std::string text;
+    std::string file;
+    std::string jsonLines;
+};
+
+Result<std::vector<EncodedToken>> encode(const Tokenizer &tokenizer, const std::string &text, bool addSpecial,
+                                         bool parseSpecial)
+{
+    const StopFlag neverStops;
+    return tokenizer.encode(text, {addSpecial, parseSpecial, {}}, neverStops);
+}
+
+nlohmann::ordered_json toJson(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens)
+{
+    nlohmann::ordered_json ids = nlohmann::ordered_json::array();
+    nlohmann::ordered_json pieces = nlohmann::ordered_json::array();
+    for (const EncodedToken &token : tokens) {
+        const std::string bytes = tokenizer.bytes(token.id);
+        ids.push_back(token.id);
+        pieces.push_back({{"id", token.id},
+                          {"text", replaceInvalidUtf8(bytes).text},
+                          {"bytes", hexOf(bytes)},
+                          {"special", token.isSpecial},
+                          {"begin", token.source.begin},
+                          {"end", token.source.end}});
+    }
+    return {{"ids", std::move(ids)}, {"pieces", std::move(pieces)}};
+}
+
+void printTable(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens)
+{
+    for (const EncodedToken &token : tokens) {
+        const std::string bytes = tokenizer.bytes(token.id);
+        const bool isText = firstInvalidUtf8(bytes) == std::string_view::npos;
+        const std::string piece = isText ? nlohmann::json(bytes).dump() : "bytes " + hexOf(bytes);
+        char line[64];
+        std::snprintf(line, sizeof line, "%8d  %6zu..%-6zu  ", token.id, token.source.begin, token.source.end);
+        print(line + piece + (token.isSpecial ? "  special\n" : "\n"));
+    }
+}
+
+// One object a line in, one a line out.
+int runJsonLines(const Tokenizer &tokenizer, const std::string &file)
+{
+    const Result<std::string> input = readInput(file);
+    if (!input)
+        return failed(input.error());
+    std::istringstream lines(*input);
+    int number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        if (line.find_first_not_of(" \t\r") == std::string::npos)
+            continue;
+        const auto json = nlohmann::json::parse(line, nullptr, false);
+        const std::string where = "line " + std::to_string(number);
+        if (!json.is_object() || !json.contains("text") || !json["text"].is_string())
+            return failed(where + ": expected an object with \"text\"");
+        for (const char *key : {"addSpecial", "parseSpecial"})
+            if (json.contains(key) && !json[key].is_boolean())
+                return failed(where + ": \"" + key + "\" must be true or false");
+        const auto tokens =
+            encode(tokenizer, json["text"], json.value("addSpecial", false), json.value("parseSpecial", false));
+        if (!tokens)
+            return failed(where + ": " + tokens.error().text());
+        print(toJson(tokenizer, *tokens).dump() + "\n");
+    }
+    return kOk;
+}
+
+int run(const Options &options)
+{
+    const Result<std::unique_ptr<Tokenizer>> tokenizer = openTokenizer(options.model.model);
+    if (!tokenizer)
+        return failed(tokenizer.error());
+    if (!options.jsonLines.empty())
+        return runJsonLines(**tokenizer, options.jsonLines);
+    Result<std::string> text = options.text;
+    if (!options.file.empty())
+        text = readInput(options.file);
+    else if (options.text == "-")
+        text = readInput("-");
+    if (!text)
+        return failed(text.error());
+    const auto tokens = encode(**tokenizer, *text, options.addSpecial, options.parseSpecial);
+    if (!tokens)
+        return failed(tokens.error());
+    if (options.asJson)
+        print(toJson(**tokenizer, *tokens).dump() + "\n");
+    else
+        printTable(**tokenizer, *tokens);
+    return kOk;
+}
+
+} // namespace
+
+void addTokenize(CLI::App &program, int &exitCode)
+{
+    CLI::App *command = program.add_subcommand("tokenize", "Cut a text into tokens: id, bytes of the text, piece");
+    const auto options = std::make_shared<Options>();
+    addModelOption(*command, options->model);
+    command->add_flag("--add-special", options->addSpecial, "Add begin and end token as the model asks for them");
+    command->add_flag("--parse-special", options->parseSpecial,
+                      "Control tokens written in the text become control tokens");
+    command->add_flag("--json", options->asJson, "Print one JSON object: ids and pieces");
+    CLI::Option *text = command->add_option("TEXT", options->text, "The text; \"-\" reads standard input");
+    CLI::Option *file =
+        command->add_option("--file", options->file, "Read the text from a file, any bytes")->type_name("FILE");
+    CLI::Option *lines =
+        command->add_option("--jsonl", options->jsonLines,
+                            "Read {\"text\", \"addSpecial\", \"parseSpecial\"} a line, print one object a line");
+    lines->type_name("FILE");
+    command->callback([=, &exitCode] {
+        if (text->count() + file->count() + lines->count() != 1)
+            throw CLI::ValidationError("tokenize", "give exactly one of TEXT, --file and --jsonl");
+        exitCode = run(*options);
+    });
+}
+
+} // namespace lectern::cli

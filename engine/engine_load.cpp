@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/engine_load.h"
+
+#include "engine/base/cpu_features.h"
+#include "engine/base/file.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lectern {
+
+namespace {
+
+constexpr int kDefaultContextTokens = 8192; // models promise up to a million; memory for that is asked for on purpose
+constexpr int kMaxThreads = 1024;
+
+struct Loader
+{
+    const std::filesystem::path &path;
+    const LoadOptions &options;
+    const EngineParts &parts;
+    EventSink &sink;
+    const StopFlag &stop;
+
+    Result<std::unique_ptr<ModelRuntime>> load();
+
+private:
+    void progress(LoadPhase phase, std::uint64_t done, std::uint64_t total) const
+    {
+        sink.emitEvent({0, LoadProgress{phase, done, total}});
+    }
+    Result<void> checkStop() const;
+    Result<void> checkThreads() const;
+    Result<int> contextTokens(const ModelSpec &spec) const;
+    Result<void> checkMemory(const ModelSpec &spec, int context) const;
+    std::uint64_t kvBudget(std::uint64_t bytesPerToken, int context) const;
+    Result<std::string> hash(const GgufFile &file) const;
+    void addTemplate(const GgufFile &file, LoadedModel &loaded) const;
+};
+
+Result<void> Loader::checkStop() const
+{
+    if (stop.isRequested())
+        return fail(ErrorCode::Cancelled, "loading was stopped", path.filename().string());
+    return {};
+}
+
+Result<void> Loader::checkThreads() const
+{
+    if (options.threads < 0 || options.threads > kMaxThreads)
+        return fail(ErrorCode::InvalidInput,
+                    "is " + std::to_string(options.threads) + ", expected 0 (all cores) to " +
+                        std::to_string(kMaxThreads),
+                    "threads");
+    return {};
+}
+
+Result<int> Loader::contextTokens(const ModelSpec &spec) const
+{
+    if (options.contextTokens < 0 || options.contextTokens > spec.contextLength)
+        return fail(ErrorCode::InvalidInput,
+                    "is " + std::to_string(options.contextTokens) + ", the model was made for 1 to " +
+                        std::to_string(spec.contextLength) + " tokens",
+                    "context length", "Choose a shorter context.");
+    return options.contextTokens > 0 ? options.contextTokens : std::min(spec.contextLength, kDefaultContextTokens);
+}
+
+std::uint64_t Loader::kvBudget(std::uint64_t bytesPerToken, int context) const
+{
+    if (options.kvBudgetBytes > 0)
+        return options.kvBudgetBytes;
+    const int blocks = (context + kKvBlockTokens - 1) / kKvBlockTokens;
+    return bytesPerToken * kKvBlockTokens * static_cast<std::uint64_t>(blocks);
+}
+
+// Says what is needed before anything of it is taken.
+Result<void> Loader::checkMemory(const ModelSpec &spec, int context) const
+{
+    const bool isReference = options.backend == BackendChoice::Reference;
+    const MemoryNeed need = memoryNeed(spec, context, isReference ? KvElement::F32 : KvElement::F16);
+    const std::uint64_t weights = isReference ? spec.parameters * sizeof(float) : need.weightBytes;
+    const std::uint64_t kv = kvBudget(need.kvBytesPerToken, context);
+    const std::uint64_t available = availableMemoryBytes();
+    if (available == 0 || (kv <= available && weights <= available - kv))
+        return {};
+    return fail(ErrorCode::OutOfMemory,
+                "weights need " + std::to_string(weights) + " bytes and the KV cache for " + std::to_string(context) +
+                    " tokens " + std::to_string(kv) + " bytes (" + std::to_string(need.kvBytesPerToken) +
+                    " per token); " + std::to_string(available) + " bytes are available",
+                path.filename().string(), "Choose a shorter context, a smaller KV budget or a smaller model.");
+}
+
+Result<std::string> Loader::hash(const GgufFile &file) const
+{
+    if (!options.hashesFile)
+        return std::string();
+    return sha256OfFile(file.path(), stop,
+                        [this](std::uint64_t done, std::uint64_t total) { progress(LoadPhase::Open, done, total); });
+}
+
+// A template that cannot be used is no reason to refuse the model: raw prompts still run.
+void Loader::addTemplate(const GgufFile &file, LoadedModel &loaded) const
+{
+    if (!file.find("tokenizer.chat_template"))
+        return;
+    Result<std::string> source = file.stringValue("tokenizer.chat_template");
+    Result<ChatTemplate> compiled = std::move(source).and_then(ChatTemplate::compile);
+    if (compiled)
+        loaded.chatTemplate = std::make_shared<const ChatTemplate>(std::move(*compiled));
+    else
+        loaded.chatTemplateProblem = compiled.error().text();
+}
+
+ModelInfo describeModel(const Model &model, const Vocabulary &vocabulary, std::string sha256)
+{
+    const ModelSpec &spec = model.spec;
+    ModelInfo info;
+    info.name = spec.name;
+    info.fileName = model.file->path().filename().string();
+    info.architecture = spec.architecture->name;
+    info.quantisation = spec.quantisation;
+    info.tokenizer = vocabulary.pre.empty() ? vocabulary.model : vocabulary.model + " / " + vocabulary.pre;
+    info.sha256 = std::move(sha256);
+    info.fileBytes = model.file->fileBytes();
+    info.parameters = spec.parameters;
+    info.layers = spec.layers;
+    info.width = spec.width;
+    info.heads = spec.heads;
+    info.kvHeads = spec.kvHeads;
+    info.headSize = spec.headSize;
+    info.feedForward = spec.feedForward;
+    info.vocabulary = spec.vocabulary;
+    info.contextLength = spec.contextLength;
+    return info;
+}
+
+EngineInfo describeEngine(const Backend &backend, const KvPool &pool, int context)
+{
+    const BackendInfo backendInfo = backend.info();
+    EngineInfo info;
+    info.backend = backendInfo.name;
+    info.instructionSet = backendInfo.instructionSet;
+    info.threads = backendInfo.threads;
+    info.weightBytes = backendInfo.weightBytes;
+    info.kvBytesPerToken = pool.bytesPerToken();
+    info.kvBudgetBytes = pool.budgetBytes();
+    info.kvBlockTokens = kKvBlockTokens;
+    info.contextTokens = context;
+    return info;
+}
+
+Result<std::unique_ptr<ModelRuntime>> Loader::load()
+{
+    if (Result<void> ok = checkThreads().and_then([this] { return checkStop(); }); !ok)
+        return tl::unexpected(std::move(ok.error()));
+    progress(LoadPhase::Open, 0, 0);
+    Result<GgufFile> opened = GgufFile::open(path);
+    if (!opened)
+        return tl::unexpected(std::move(opened.error()));
+    const auto file = std::make_shared<const GgufFile>(std::move(*opened));
+    const std::uint64_t total = file->fileBytes();
+
+    progress(LoadPhase::Validate, 0, total);
+    Result<Model> model = openModel(file);
+    if (!model)
+        return tl::unexpected(std::move(model.error()));
+    const Result<int> context = contextTokens(model->spec);
+    if (!context)
+        return tl::unexpected(context.error());
+    if (Result<void> ok = checkMemory(model->spec, *context).and_then([this] { return checkStop(); }); !ok)
+        return tl::unexpected(std::move(ok.error()));
+    Result<std::string> sha256 = hash(*file);
+    if (!sha256)
+        return tl::unexpected(std::move(sha256.error()));
+
+    progress(LoadPhase::Tokenizer, 0, total);
+    Result<std::unique_ptr<Tokenizer>> tokenizer = loadTokenizer(*file);
+    if (!tokenizer)
+        return tl::unexpected(std::move(tokenizer.error()));
+    auto loaded = std::make_shared<LoadedModel>();
+    loaded->tokenizer = std::move(*tokenizer);
+    loaded->path = path;
+    loaded->machine = describeMachine();
+    addTemplate(*file, *loaded);
+    loaded->model = describeModel(*model, loaded->tokenizer->vocabulary(), std::move(*sha256));
+
+    auto runtime = std::make_unique<ModelRuntime>();
+    runtime->model = std::move(*model);
+    Result<std::unique_ptr<Backend>> backend = parts.createBackend(
+        runtime->model, options,
+        [this](std::uint64_t done, std::uint64_t all) { progress(LoadPhase::Weights, done, all); }, stop);
+    if (!backend)
+        return tl::unexpected(std::move(backend.error()));
+    runtime->backend = std::move(*backend);
+    const KvElement element = runtime->backend->kvElement();
+    const std::uint64_t budget = kvBudget(runtime->model.spec.kvBytesPerToken(kvElementBytes(element)), *context);
+    Result<KvPool> pool = KvPool::create(runtime->model.spec, element, budget);
+    if (!pool)
+        return tl::unexpected(std::move(pool.error()));
+    runtime->pool = std::make_unique<KvPool>(std::move(*pool));
+    runtime->kv = std::make_unique<KvSequence>(*runtime->pool);
+    loaded->engine = describeEngine(*runtime->backend, *runtime->pool, *context);
+    runtime->loaded = std::move(loaded);
+
+    progress(LoadPhase::Ready, total, total);
+    if (Result<void> ok = checkStop(); !ok)
+        return tl::unexpected(std::move(ok.error()));
+    return runtime;
+}
+
+} // namespace
+
+Result<std::unique_ptr<Backend>> createChosenBackend(const Model &model, const LoadOptions &options,
+                                                     const LoadProgressFunction &progress, const StopFlag &stop)
+{
+    if (options.backend == BackendChoice::Reference)
+        return createReferenceBackend(model, progress, stop);
+    return createCpuBackend(model, options.threads, progress, stop);
+}
+
+Result<std::unique_ptr<ModelRuntime>> loadRuntime(const std::filesystem::path &path, const LoadOptions &options,
+                                                  const EngineParts &parts, EventSink &sink, const StopFlag &stop)
+{
+    return Loader{path, options, parts, sink, stop}.load();
+}
+
+} // namespace lectern

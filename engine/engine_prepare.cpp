@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/clock.h"
+#include "engine/engine.h"
+
+#include <utility>
+
+namespace lectern {
+
+namespace {
+
+std::string pieceText(const Vocabulary &vocabulary, std::optional<TokenId> id)
+{
+    return id && vocabulary.contains(*id) ? vocabulary.pieces[static_cast<std::size_t>(*id)] : std::string();
+}
+
+Result<void> renderChat(const LoadedModel &model, const Request &request, PreparedPrompt &prompt)
+{
+    if (!model.chatTemplate)
+        return fail(ErrorCode::Unsupported,
+                    model.chatTemplateProblem.empty()
+                        ? "the model file has no chat template"
+                        : "the chat template cannot be used: " + model.chatTemplateProblem,
+                    "", "Use a raw prompt.");
+    const Vocabulary &vocabulary = model.tokenizer->vocabulary();
+    ChatTemplate::Options options;
+    options.bosToken = pieceText(vocabulary, vocabulary.bos);
+    options.eosToken = pieceText(vocabulary, vocabulary.eos);
+    const std::int64_t beginNs = nowNs();
+    Result<RenderedPrompt> rendered = model.chatTemplate->render(request.messages, options);
+    prompt.templateNs = nowNs() - beginNs;
+    if (!rendered)
+        return tl::unexpected(std::move(rendered.error()));
+    prompt.text = std::move(rendered->text);
+    prompt.userRanges = std::move(rendered->userRanges);
+    return {};
+}
+
+// Ids as they are; the text is what they stand for.
+Result<void> takeIds(const Tokenizer &tokenizer, const Request &request, PreparedPrompt &prompt)
+{
+    const Vocabulary &vocabulary = tokenizer.vocabulary();
+    for (std::size_t i = 0; i < request.ids.size(); ++i) {
+        TokenRecord token;
+        token.id = request.ids[i];
+        if (!vocabulary.contains(token.id))
+            return fail(ErrorCode::InvalidInput,
+                        "id " + std::to_string(token.id) + " at position " + std::to_string(i) +
+                            " is not in the vocabulary of " + std::to_string(vocabulary.size()) + " tokens",
+                        "prompt ids");
+        token.bytes = tokenizer.bytes(token.id);
+        token.isSpecial = vocabulary.isSpecial(token.id);
+        token.begin = prompt.text.size();
+        prompt.text += token.bytes;
+        token.end = prompt.text.size();
+        prompt.tokens.push_back(std::move(token));
+    }
+    return {};
+}
+
+Result<void> tokenize(const Tokenizer &tokenizer, const EncodeOptions &options, const StopFlag &stop,
+                      PreparedPrompt &prompt)
+{
+    const std::int64_t beginNs = nowNs();
+    const Result<std::vector<EncodedToken>> encoded = tokenizer.encode(prompt.text, options, stop);
+    prompt.tokenizeNs = nowNs() - beginNs;
+    if (!encoded)
+        return tl::unexpected(encoded.error());
+    prompt.tokens.reserve(encoded->size());
+    for (const EncodedToken &entry : *encoded) {
+        TokenRecord token;
+        token.id = entry.id;
+        token.bytes = tokenizer.bytes(entry.id);
+        token.isSpecial = entry.isSpecial;
+        token.begin = entry.source.begin;
+        token.end = entry.source.end;
+        prompt.tokens.push_back(std::move(token));
+    }
+    return {};
+}
+
+// llama.cpp#7332: two begin tokens make answers worse and nothing says so.
+std::string beginWarning(const Vocabulary &vocabulary, const std::vector<TokenRecord> &tokens)
+{
+    const bool isDouble =
+        vocabulary.bos && tokens.size() >= 2 && tokens[0].id == *vocabulary.bos && tokens[1].id == *vocabulary.bos;
+    if (!isDouble)
+        return {};
+    return "The prompt starts with two begin tokens (" + pieceText(vocabulary, vocabulary.bos) +
+           "): leave out the one in the text or switch off the added one.";
+}
+
+} // namespace
+
+Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &request, const StopFlag &stop)
+{
+    const Tokenizer &tokenizer = *model.tokenizer;
+    PreparedPrompt prompt;
+    Result<void> done;
+    switch (request.kind) {
+    case PromptKind::Text:
+        prompt.text = request.text;
+        done = tokenize(tokenizer, {request.addSpecial, request.parseSpecial, {}}, stop, prompt);
+        break;
+    case PromptKind::Chat:
+        done = renderChat(model, request, prompt).and_then([&] {
+            return tokenize(tokenizer, {false, true, prompt.userRanges}, stop, prompt);
+        });
+        break;
+    case PromptKind::Ids:
+        done = takeIds(tokenizer, request, prompt);
+        break;
+    }
+    if (!done)
+        return tl::unexpected(std::move(done.error()));
+    prompt.warning = beginWarning(tokenizer.vocabulary(), prompt.tokens);
+    return prompt;
+}
+
+} // namespace lectern
