@@ -55,7 +55,8 @@ Result<std::uint64_t> dataBytes(const FileHandle &file, const TensorInfo &tensor
                          "rows of " + std::to_string(tensor.columns()) + " values, " + type->name +
                              " needs a multiple of " + std::to_string(type->blockValues));
     }
-    const std::optional<std::uint64_t> bytes = product(type->rowBytes(tensor.columns()), tensor.rows());
+    const std::optional<std::uint64_t> bytes = product(*elements / static_cast<std::uint64_t>(type->blockValues),
+                                                       static_cast<std::uint64_t>(type->blockBytes));
     if (!bytes || *bytes > file.size()) {
         return badTensor(file, tensor.name,
                          "the shape " + shapeText(tensor.shape) + " is too large for a file of " +

@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint64_t kMaxStringBytes = std::uint64_t{16} << 20;
 constexpr std::uint64_t kMaxArrayElements = std::uint64_t{16} << 20;
 
-tl::unexpected<Error> badValue(std::string message)
+tl::unexpected<Error> badValue(std::string message, std::string remedy = {})
 {
-    return fail(ErrorCode::BadFormat, std::move(message));
+    return fail(ErrorCode::BadFormat, std::move(message), {}, std::move(remedy));
 }
 
 Result<bool> readBool(ByteCursor &cursor)
@@ -134,8 +134,9 @@ Result<GgufValue> readArray(ByteCursor &cursor, std::uint64_t &memoryLeft)
     const ElementSize size = elementSize(type);
     if (*count * size.stored > cursor.remaining()) {
         return badValue("an array of " + std::to_string(*count) + " elements needs at least " +
-                        std::to_string(*count * size.stored) + " bytes, " + std::to_string(cursor.remaining()) +
-                        " are left in the file");
+                            std::to_string(*count * size.stored) + " bytes, " + std::to_string(cursor.remaining()) +
+                            " are left in the file",
+                        "The file is incomplete or damaged: fetch it again");
     }
     if (const Result<void> taken = takeMemory(memoryLeft, *count * size.decoded); !taken)
         return tl::unexpected(taken.error());
