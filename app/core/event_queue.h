@@ -9,11 +9,11 @@
 #include <mutex>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 // emitEvent() is called on the engine thread, take() on the GUI thread. `pendingAvailable` is emitted (from the engine
-// thread; connect it queued) only when the queue was empty: 200,000 samples cost 225 ms as single signals, 7 ms in batches.
+// thread; connect it queued) only when the queue was empty: 200,000 samples cost 225 ms as single signals, 7 ms in
+// batches.
 class EventQueue : public QObject, public EventSink
 {
     Q_OBJECT

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The one place that formats numbers for people: at most three significant digits, unit after a thin space (U+2009), the
-// decimal mark and digits of the given locale. Missing values are "—".
+// The one place that formats numbers for people: at most three significant digits, unit after a thin space (U+2009),
+// the decimal mark and digits of the given locale. Missing values are "—".
 #pragma once
 
 #include <QLocale>
@@ -9,15 +9,15 @@
 #include <cstdint>
 #include <optional>
 
-namespace lectern
-{
+namespace lectern {
 
-QString formatDuration(std::optional<double> ns, const QLocale &locale = QLocale()); // "24.6 ms", "2.35 s", "3 min 12 s"
-QString formatBytes(std::uint64_t bytes, const QLocale &locale = QLocale());         // decimal units: "1.31 MB", "98.4 MB"
+QString formatDuration(std::optional<double> ns,
+                       const QLocale &locale = QLocale());                   // "24.6 ms", "2.35 s", "3 min 12 s"
+QString formatBytes(std::uint64_t bytes, const QLocale &locale = QLocale()); // decimal units: "1.31 MB", "98.4 MB"
 QString formatRate(std::optional<double> tokensPerSecond, const QLocale &locale = QLocale()); // "476 tok/s"
-QString formatCount(std::int64_t count, const QLocale &locale = QLocale());          // grouped: "8,192"
+QString formatCount(std::int64_t count, const QLocale &locale = QLocale());                   // grouped: "8,192"
 QString formatNumber(std::optional<double> value, const QLocale &locale = QLocale()); // three significant digits
-QString formatPercent(double fraction, const QLocale &locale = QLocale());           // "41 %"
+QString formatPercent(double fraction, const QLocale &locale = QLocale());            // "41 %"
 
 // Text of a token for one-line display: spaces, line breaks and control characters made visible, invalid bytes as hex.
 QString visibleTokenText(const std::string &bytes);

@@ -5,8 +5,7 @@
 #include <QObject>
 #include <QTimer>
 
-namespace lectern
-{
+namespace lectern {
 
 class FrameClock : public QObject
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Names, values and definitions of the metrics as people read them: one table for the strip, the tables and the exports.
+// Names, values and definitions of the metrics as people read them: one table for the strip, the tables and the
+// exports.
 #pragma once
 
 #include "engine/trace/metrics.h"
@@ -8,10 +9,18 @@
 
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class MetricId { Ttft, Prefill, Tpot, Decode, ItlP99, Total, Kv };
+enum class MetricId
+{
+    Ttft,
+    Prefill,
+    Tpot,
+    Decode,
+    ItlP99,
+    Total,
+    Kv
+};
 
 struct MetricText
 {
@@ -19,10 +28,12 @@ struct MetricText
     QString name;       // "TTFT"
     QString longName;   // "Time to first token"
     QString value;      // "24.6 ms", "—" when not measured
-    QString definition; // one or two sentences, with this run's numbers put in where it helps
+    QString definition; // one or two sentences, with this run's numbers put in where it helps; plain text
+    QString toolTip;    // rich text: names, value, definition, and which other tools mean something else by the name
 };
 
 std::vector<MetricText> metricTexts(const Metrics &metrics);
+MetricText metricText(MetricId id, const Metrics &metrics);
 
 // Why a run ended, for people: "end of answer", "stopped by you", "context full (8,192 tokens)".
 QString outcomeText(const RunRecord &record);

@@ -9,14 +9,13 @@
 
 #include <memory>
 
-namespace lectern
-{
+namespace lectern {
 
 struct PromptTokens
 {
-    QString userText;                // what was asked about
-    PreparedPrompt prepared;         // text that would be run, with its tokens
-    std::optional<Error> error;      // then `prepared` is empty
+    QString userText;           // what was asked about
+    PreparedPrompt prepared;    // text that would be run, with its tokens
+    std::optional<Error> error; // then `prepared` is empty
 };
 using PromptTokensPtr = std::shared_ptr<const PromptTokens>;
 
@@ -36,6 +35,7 @@ Q_SIGNALS:
     void ready(const lectern::PromptTokensPtr &tokens);
 
 private:
+    void deliver();
     struct Private;
     std::unique_ptr<Private> d;
 };

@@ -8,12 +8,12 @@
 #include <QByteArray>
 #include <QString>
 
-namespace lectern
-{
+namespace lectern {
 
 // One row a token: part,index,id,bytes_hex,text,special,time_ms,step_ms,logprob,rank,kv_tokens,kv_bytes
 QByteArray tokensCsv(const RunRecord &record);
-// One row a sample of the run's series: time_ms,event,from_token,to_token,step_ms,kv_tokens,kv_used_bytes,kv_allocated_bytes
+// One row a sample of the run's series:
+// time_ms,event,from_token,to_token,step_ms,kv_tokens,kv_used_bytes,kv_allocated_bytes
 QByteArray seriesCsv(const RunRecord &record);
 // One row a metric: name,value,unit,definition
 QByteArray metricsCsv(const RunRecord &record);

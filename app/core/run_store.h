@@ -12,12 +12,14 @@
 #include <optional>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 // How a run looks in tables and charts: one colour and one marker and one dash pattern, the same everywhere.
 // Index into the theme's series; 0 to kRunStyles - 1.
 inline constexpr int kRunStyles = 6;
+
+// Removed runs are kept for undo up to this many tokens in all, the last one always: clearing gives memory back.
+inline constexpr std::size_t kRestorableTokens = 50'000;
 
 struct RunEntry
 {
@@ -47,7 +49,8 @@ public:
     void rename(int id, const QString &title);
     void setFilePath(int id, const QString &filePath);
     void notifyChanged(int id); // its record has grown; called once per frame
-    void remove(int id);
+    void remove(int id);        // can be undone; the next run becomes current
+    void discard(int id);       // cannot: for requests that were refused before anything ran
     bool canRestore() const { return !m_removed.empty(); }
     void restoreLast(); // undo of remove: back in its old place
 
@@ -65,6 +68,8 @@ private:
         RunEntry entry;
     };
     int indexOf(int id) const;
+    RunEntry *entry(int id);
+    RunEntry takeOut(int index);
     std::vector<RunEntry> m_runs;
     std::vector<Removed> m_removed;
     int m_currentId = 0;

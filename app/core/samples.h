@@ -6,8 +6,7 @@
 
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 struct SamplePrompt
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What is remembered between starts: one table of key, type, default and range; damaged values fall back to the default.
-// Kept in QSettings (XDG config folder). GUI thread.
+// What is remembered between starts: one table of key, type, default and range; damaged values fall back to the
+// default. Kept in QSettings (XDG config folder). GUI thread.
 #pragma once
 
 #include "engine/sampling/sampler.h"
@@ -11,12 +11,26 @@
 #include <QString>
 #include <QStringList>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class ThemeChoice { Auto, Light, Dark };
-enum class PromptMode { Chat, Raw };
-enum class AnswerLens { Plain, Tokens, Latency, Probability };
+enum class ThemeChoice
+{
+    Auto,
+    Light,
+    Dark
+};
+enum class PromptMode
+{
+    Chat,
+    Raw
+};
+enum class AnswerLens
+{
+    Plain,
+    Tokens,
+    Latency,
+    Probability
+};
 
 class Settings : public QObject
 {

@@ -4,10 +4,13 @@
 
 #include <QObject>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class TokenPart { Prompt, Output };
+enum class TokenPart
+{
+    Prompt,
+    Output
+};
 
 struct TokenRef
 {

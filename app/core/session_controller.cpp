@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/core/session_controller.h"
+
+#include "app/core/file_path.h"
+
+#include <utility>
+
+namespace lectern {
+
+struct SessionController::Private
+{
+    EventQueue queue;
+    QThread thread;
+    EngineWorker *worker = nullptr; // lives in `thread` and goes with it
+
+    int loadId = 0; // of the newest load; results of others are dropped
+    QString path;
+
+    int ticket = 0;                    // of the newest start
+    RequestId requestId = 0;           // 0: not yet started, or nothing runs
+    bool isStopWanted = false;         // before the id is known
+    int currentBefore = 0;             // what was shown before the run
+    std::shared_ptr<RunRecord> record; // of the run at hand; its row may be removed meanwhile
+    std::vector<Event> early;          // events that overtook started()
+};
+
+SessionController::SessionController(RunStore *store, std::unique_ptr<EngineDriver> driver, QObject *parent)
+    : QObject(parent)
+    , m_store(store)
+    , d(std::make_unique<Private>())
+{
+    d->worker = new EngineWorker(std::move(driver), &d->queue);
+    d->worker->moveToThread(&d->thread);
+    d->thread.setObjectName(QStringLiteral("engine"));
+    connect(&d->thread, &QThread::finished, d->worker, &QObject::deleteLater);
+    connect(&d->queue, &EventQueue::pendingAvailable, &m_clock, &FrameClock::request, Qt::QueuedConnection);
+    connect(&m_clock, &FrameClock::frame, this, &SessionController::takeBatch);
+    connect(d->worker, &EngineWorker::loaded, this, &SessionController::onLoaded);
+    connect(d->worker, &EngineWorker::loadFailed, this, &SessionController::onLoadFailed);
+    connect(d->worker, &EngineWorker::started, this, &SessionController::onStarted);
+    connect(d->worker, &EngineWorker::paused, this, &SessionController::onPaused);
+    connect(m_store, &RunStore::runRemoved, this, [this](int id) {
+        if (id == m_runningId)
+            stop(); // nobody could see it any more
+    });
+    d->thread.start();
+}
+
+SessionController::~SessionController()
+{
+    disconnect(m_store, nullptr, this, nullptr);
+    d->worker->requestShutdown();
+    d->thread.quit();
+    d->thread.wait();
+    if (!d->record)
+        return;
+    // The record of what ran gets its end too, for whoever still holds it.
+    for (const Event &event : d->queue.take())
+        if (d->requestId != 0 && event.request == d->requestId)
+            apply(event, *d->record);
+    if (d->record->state != RunState::Finished && d->record->state != RunState::Failed)
+        apply({0, Finished{FinishReason::Cancelled, {}, {}, false, 0, 0}}, *d->record); // never reached the engine
+}
+
+QString SessionController::modelPath() const
+{
+    return d->path;
+}
+
+void SessionController::setState(SessionState state)
+{
+    if (state == m_state)
+        return;
+    m_state = state;
+    Q_EMIT stateChanged(state);
+}
+
+void SessionController::setModel(LoadedModelPtr model)
+{
+    if (model == m_model)
+        return;
+    m_model = std::move(model);
+    Q_EMIT modelChanged();
+}
+
+void SessionController::loadModel(const QString &path, const LoadOptions &options)
+{
+    if (m_state == SessionState::Loading)
+        d->worker->cancelLoad(d->loadId);
+    if (m_runningId != 0)
+        d->requestId != 0 ? d->worker->requestStop(d->requestId) : void(d->isStopWanted = true);
+    takeBatch(); // progress of an earlier load
+    const int id = ++d->loadId;
+    d->path = path;
+    QMetaObject::invokeMethod(
+        d->worker, [worker = d->worker, id, path, options] { worker->load(id, path, options); }, Qt::QueuedConnection);
+    setState(SessionState::Loading);
+    setModel(nullptr);
+}
+
+void SessionController::cancelLoad()
+{
+    if (m_state != SessionState::Loading)
+        return;
+    d->worker->cancelLoad(d->loadId);
+    takeBatch();
+    d->path.clear();
+    setState(SessionState::NoModel);
+}
+
+void SessionController::onLoaded(int loadId, const LoadedModelPtr &model)
+{
+    takeBatch(); // what was emitted before comes before
+    if (loadId != d->loadId || m_state != SessionState::Loading)
+        return;
+    m_model = model;
+    setState(SessionState::Ready);
+    Q_EMIT modelChanged();
+}
+
+void SessionController::onLoadFailed(int loadId, const Error &error)
+{
+    takeBatch();
+    if (loadId != d->loadId || m_state != SessionState::Loading)
+        return;
+    const QString path = std::exchange(d->path, {});
+    setState(SessionState::NoModel);
+    if (error.code != ErrorCode::Cancelled)
+        Q_EMIT loadFailed(path, error);
+}
+
+void SessionController::run(const Request &request, const QString &title)
+{
+    if (m_state == SessionState::Ready)
+        startRun(request, title, -1);
+}
+
+void SessionController::resume()
+{
+    if (m_state == SessionState::Paused)
+        allowTokens(-1);
+}
+
+void SessionController::step(const Request &request, const QString &title)
+{
+    if (m_state == SessionState::Ready)
+        startRun(request, title, 1);
+    else if (m_state == SessionState::Paused)
+        allowTokens(1);
+}
+
+void SessionController::startRun(const Request &request, const QString &title, int tokenAllowance)
+{
+    d->record = std::make_shared<RunRecord>();
+    d->record->request = request;
+    d->requestId = 0;
+    d->isStopWanted = false;
+    d->currentBefore = m_store->currentId();
+    const int ticket = ++d->ticket;
+    QMetaObject::invokeMethod(
+        d->worker,
+        [worker = d->worker, ticket, request, tokenAllowance] { worker->start(ticket, request, tokenAllowance); },
+        Qt::QueuedConnection);
+    m_runningId = m_store->add(d->record, title);
+    setState(SessionState::Running);
+    Q_EMIT runStarted(m_runningId);
+}
+
+void SessionController::allowTokens(int tokenAllowance)
+{
+    QMetaObject::invokeMethod(
+        d->worker, [worker = d->worker, id = d->requestId, tokenAllowance] { worker->allow(id, tokenAllowance); },
+        Qt::QueuedConnection);
+    setState(SessionState::Running);
+}
+
+void SessionController::stop()
+{
+    if (m_state != SessionState::Running && m_state != SessionState::Paused)
+        return;
+    if (d->requestId != 0)
+        d->worker->requestStop(d->requestId);
+    else
+        d->isStopWanted = true;
+    setState(SessionState::Stopping);
+}
+
+void SessionController::onStarted(int ticket, RequestId id)
+{
+    if (ticket != d->ticket || m_runningId == 0)
+        return;
+    d->requestId = id;
+    if (d->isStopWanted)
+        d->worker->requestStop(id);
+    takeEvents(std::exchange(d->early, {}));
+}
+
+void SessionController::onPaused(RequestId id)
+{
+    takeBatch();
+    if (id == d->requestId && m_state == SessionState::Running)
+        setState(SessionState::Paused);
+}
+
+void SessionController::takeBatch()
+{
+    takeEvents(d->queue.take());
+}
+
+void SessionController::takeEvents(std::vector<Event> events)
+{
+    bool hasGrown = false;
+    bool hasEnded = false;
+    std::optional<LoadProgress> progress;
+    for (Event &event : events) {
+        if (const auto *loading = std::get_if<LoadProgress>(&event.body)) {
+            progress = *loading;
+        } else if (m_runningId != 0 && d->requestId == 0) {
+            d->early.push_back(std::move(event));
+        } else if (m_runningId != 0 && event.request == d->requestId && !hasEnded) {
+            apply(event, *d->record);
+            hasGrown = true;
+            hasEnded = std::holds_alternative<Finished>(event.body) || std::holds_alternative<Failed>(event.body);
+        } // else: an event of a run that has ended
+    }
+    // Signals last: their receivers may start or load something, which takes the next batch.
+    if (hasGrown)
+        m_store->notifyChanged(m_runningId);
+    if (hasEnded)
+        endRun();
+    if (progress && m_state == SessionState::Loading)
+        Q_EMIT loadProgressed(progress->phase, progress->doneBytes, progress->totalBytes);
+}
+
+void SessionController::endRun()
+{
+    const int id = std::exchange(m_runningId, 0);
+    const std::shared_ptr<RunRecord> record = std::exchange(d->record, nullptr);
+    const int currentBefore = d->currentBefore;
+    d->requestId = 0;
+    d->early.clear();
+    if (m_state != SessionState::Loading)
+        setState(m_model ? SessionState::Ready : SessionState::NoModel);
+    Q_EMIT runEnded(id);
+    const bool wasRefused = record->state == RunState::Failed && record->prefillChunks.empty();
+    if (!wasRefused)
+        return;
+    if (m_store->currentId() == id && currentBefore != 0)
+        m_store->setCurrent(currentBefore);
+    m_store->discard(id);
+}
+
+} // namespace lectern
