@@ -11,10 +11,10 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-namespace lectern
-{
+namespace lectern {
 
-AnswerPane::AnswerPane(QWidget *parent) : QFrame(parent)
+AnswerPane::AnswerPane(QWidget *parent)
+    : QFrame(parent)
 {
     setObjectName(QStringLiteral("answerPane"));
     setProperty("card", true);
@@ -40,7 +40,8 @@ AnswerPane::AnswerPane(QWidget *parent) : QFrame(parent)
     };
     addLens(AnswerLens::Plain, tr("Plain"), tr("The text alone."));
     addLens(AnswerLens::Tokens, tr("Tokens"), tr("One box for each token, special tokens by name."));
-    addLens(AnswerLens::Latency, tr("Latency"), tr("The longer a token's step took, the darker its box and the thicker its line."));
+    addLens(AnswerLens::Latency, tr("Latency"),
+            tr("The longer a token's step took, the darker its box and the thicker its line."));
     addLens(AnswerLens::Probability, tr("Probability"),
             tr("The less sure the model was of a token, the darker its box and the thicker its line."));
 
@@ -115,9 +116,11 @@ void AnswerPane::updateFooter()
     QStringList parts;
     if (m_record->state == RunState::Prefill && output.empty() && !m_record->promptTokens.empty()) {
         const int done = m_record->prefillChunks.empty() ? m_record->reusedTokens : m_record->prefillChunks.back().to;
-        parts << tr("prefill: %1 of %2 prompt tokens").arg(formatCount(done), formatCount(static_cast<int>(m_record->promptTokens.size())));
+        parts << tr("prefill: %1 of %2 prompt tokens")
+                     .arg(formatCount(done), formatCount(static_cast<int>(m_record->promptTokens.size())));
     } else {
-        parts << tr("token %1 of at most %2").arg(formatCount(static_cast<int>(output.size())), formatCount(m_record->request.maxTokens));
+        parts << tr("token %1 of at most %2")
+                     .arg(formatCount(static_cast<int>(output.size())), formatCount(m_record->request.maxTokens));
     }
     if (!output.empty()) {
         parts << tr("step %1").arg(formatDuration(static_cast<double>(output.back().stepNs)));

@@ -14,8 +14,7 @@
 class QButtonGroup;
 class QLabel;
 
-namespace lectern
-{
+namespace lectern {
 
 class TokenView;
 

@@ -6,10 +6,10 @@
 #include <QMimeData>
 #include <QUrl>
 
-namespace lectern
-{
+namespace lectern {
 
-PromptEdit::PromptEdit(QWidget *parent) : TokenTextEdit(parent)
+PromptEdit::PromptEdit(QWidget *parent)
+    : TokenTextEdit(parent)
 {
     setTabChangesFocus(true); // no focus trap; tabs can be pasted
     connect(document(), &QTextDocument::contentsChange, this, &PromptEdit::moveSpans);

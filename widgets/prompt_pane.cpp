@@ -15,11 +15,9 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-namespace lectern
-{
+namespace lectern {
 
-namespace
-{
+namespace {
 
 struct TextCounts
 {
@@ -44,7 +42,9 @@ TextCounts countText(const QString &text)
 
 } // namespace
 
-PromptPane::PromptPane(QWidget *parent) : QFrame(parent), m_theme(Theme::light())
+PromptPane::PromptPane(QWidget *parent)
+    : QFrame(parent)
+    , m_theme(Theme::light())
 {
     setObjectName(QStringLiteral("promptPane"));
     setProperty("card", true);
@@ -63,8 +63,10 @@ PromptPane::PromptPane(QWidget *parent) : QFrame(parent), m_theme(Theme::light()
         button->setProperty("segment", true);
         return button;
     };
-    m_chat = modeButton(tr("Chat"), tr("The text becomes a user message in the model's own chat template."), "chatMode");
-    m_raw = modeButton(tr("Raw"), tr("The text goes to the model exactly as typed: the model continues it."), "rawMode");
+    m_chat =
+        modeButton(tr("Chat"), tr("The text becomes a user message in the model's own chat template."), "chatMode");
+    m_raw =
+        modeButton(tr("Raw"), tr("The text goes to the model exactly as typed: the model continues it."), "rawMode");
     m_modes = new QButtonGroup(this);
     m_modes->addButton(m_chat, static_cast<int>(PromptMode::Chat));
     m_modes->addButton(m_raw, static_cast<int>(PromptMode::Raw));
@@ -74,7 +76,8 @@ PromptPane::PromptPane(QWidget *parent) : QFrame(parent), m_theme(Theme::light()
     m_system->setObjectName(QStringLiteral("systemPrompt"));
     m_system->setPlaceholderText(tr("System message (optional)"));
     m_system->setAccessibleName(tr("System message"));
-    m_system->setToolTip(tr("Instructions that the chat template puts before your message. Empty: the template decides."));
+    m_system->setToolTip(
+        tr("Instructions that the chat template puts before your message. Empty: the template decides."));
 
     m_editor = new PromptEdit(this);
     m_editor->setObjectName(QStringLiteral("promptEdit"));
@@ -98,7 +101,8 @@ PromptPane::PromptPane(QWidget *parent) : QFrame(parent), m_theme(Theme::light()
     m_editRunPrompt->setToolTip(tr("Puts the prompt of this run into the editor."));
     m_editRunPrompt->setFlat(true);
     m_editRunPrompt->hide();
-    m_sent = new TokenView(tr("Every token that goes to the model appears here, those of the chat template included."), this);
+    m_sent = new TokenView(tr("Every token that goes to the model appears here, those of the chat template included."),
+                           this);
     m_sent->setObjectName(QStringLiteral("sentTokens"));
     m_sent->setAccessibleName(tr("Prompt as the model sees it"));
 
@@ -245,7 +249,8 @@ void PromptPane::showTokens(const PromptTokensPtr &tokens)
     const bool isChat = mode() == PromptMode::Chat && !prepared.userRanges.empty();
     const TextRange own = isChat ? prepared.userRanges.back() : TextRange{0, prepared.text.size()};
     m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, own.begin, own.end);
-    showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text, prepared.tokens);
+    showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
+             prepared.tokens);
     m_editRunPrompt->hide();
     if (!prepared.warning.empty()) {
         m_note->setText(QString::fromStdString(prepared.warning));
@@ -254,7 +259,8 @@ void PromptPane::showTokens(const PromptTokensPtr &tokens)
     updateCounts();
 }
 
-void PromptPane::showSent(int runId, const QString &caption, const std::string &text, const std::vector<TokenRecord> &tokens)
+void PromptPane::showSent(int runId, const QString &caption, const std::string &text,
+                          const std::vector<TokenRecord> &tokens)
 {
     m_sentRunId = runId;
     m_sentCaption->setText(caption);
@@ -278,7 +284,8 @@ void PromptPane::updateCounts()
     const QString text = m_editor->toPlainText();
     const TextCounts counts = countText(text);
     QStringList parts{tr("%n word(s)", nullptr, counts.words), tr("%n character(s)", nullptr, counts.characters)};
-    const int tokens = static_cast<int>(m_editor->spans().empty() ? 0 : m_editor->spans().back().lastToken - m_editor->spans().front().firstToken + 1);
+    const int tokens = static_cast<int>(
+        m_editor->spans().empty() ? 0 : m_editor->spans().back().lastToken - m_editor->spans().front().firstToken + 1);
     if (!m_hasModel) {
         parts << tr("tokens: load a model");
     } else if (tokens > 0) {

@@ -16,8 +16,7 @@ class QPushButton;
 class QSplitter;
 class QToolButton;
 
-namespace lectern
-{
+namespace lectern {
 
 class PromptEdit;
 class TokenView;

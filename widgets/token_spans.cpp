@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-namespace lectern
-{
+namespace lectern {
 
-SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord> &tokens, std::size_t from, std::size_t to)
+SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord> &tokens, std::size_t from,
+                        std::size_t to)
 {
     SpannedText result;
     to = std::min(to, bytes.size());
@@ -53,7 +53,8 @@ SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord>
     return result;
 }
 
-void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &tokens, std::size_t firstNew, bool showSpecial)
+void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &tokens, std::size_t firstNew,
+                       bool showSpecial)
 {
     for (std::size_t i = firstNew; i < tokens.size(); ++i) {
         const TokenRecord &token = tokens[i];
@@ -69,7 +70,8 @@ void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &toke
             --first;
         const int begin = static_cast<int>(target.text.size());
         target.text += text;
-        target.spans.push_back({begin, static_cast<int>(target.text.size()), first, static_cast<int>(i), token.isSpecial});
+        target.spans.push_back(
+            {begin, static_cast<int>(target.text.size()), first, static_cast<int>(i), token.isSpecial});
     }
 }
 

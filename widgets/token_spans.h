@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Where tokens lie in a QString: UTF-8 byte ranges become UTF-16 ranges. Tokens that share a character form one span, so that
-// the character is drawn once over all of them.
+// Where tokens lie in a QString: UTF-8 byte ranges become UTF-16 ranges. Tokens that share a character form one span,
+// so that the character is drawn once over all of them.
 #pragma once
 
 #include "engine/trace/run_record.h"
@@ -10,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 struct TokenSpan
 {
@@ -28,16 +27,18 @@ struct SpannedText
     std::vector<TokenSpan> spans; // ascending, not overlapping; tokens without text have none
 };
 
-// `bytes` is what the tokens' ranges refer to; only [from, to) of it is wanted (positions count from `from`). Bytes that are
-// not UTF-8 become U+FFFD.
-SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord> &tokens, std::size_t from, std::size_t to);
+// `bytes` is what the tokens' ranges refer to; only [from, to) of it is wanted (positions count from `from`). Bytes
+// that are not UTF-8 become U+FFFD.
+SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord> &tokens, std::size_t from,
+                        std::size_t to);
 
-// Appends output tokens [firstNew, tokens.size()) with the text each made showable. Tokens that completed no character are
-// taken into the span of the one that does. With `showSpecial`, control tokens appear by name ("<|im_end|>").
-void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &tokens, std::size_t firstNew, bool showSpecial);
+// Appends output tokens [firstNew, tokens.size()) with the text each made showable. Tokens that completed no character
+// are taken into the span of the one that does. With `showSpecial`, control tokens appear by name ("<|im_end|>").
+void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &tokens, std::size_t firstNew,
+                       bool showSpecial);
 
-// As many characters, with those that a text document treats in its own way (NUL, carriage return, paragraph separator, ...)
-// replaced by visible signs, so that positions stay the same.
+// As many characters, with those that a text document treats in its own way (NUL, carriage return, paragraph separator,
+// ...) replaced by visible signs, so that positions stay the same.
 QString displayText(QString text);
 
 // Index of the span at a position, or -1.

@@ -10,10 +10,11 @@
 
 #include <algorithm>
 
-namespace lectern
-{
+namespace lectern {
 
-TokenTextEdit::TokenTextEdit(QWidget *parent) : QPlainTextEdit(parent), m_theme(Theme::light())
+TokenTextEdit::TokenTextEdit(QWidget *parent)
+    : QPlainTextEdit(parent)
+    , m_theme(Theme::light())
 {
     setMouseTracking(true);
     viewport()->setMouseTracking(true);
@@ -83,7 +84,8 @@ void TokenTextEdit::paintBox(QPainter &painter, const TokenSpan &span, const Box
             const QTextLine line = layout->lineAt(i);
             const int lineBegin = std::max(begin, line.textStart());
             const int lineEnd = std::min(end, line.textStart() + line.textLength());
-            const bool isBreak = begin >= end && line.textStart() + line.textLength() >= begin && i + 1 == layout->lineCount();
+            const bool isBreak =
+                begin >= end && line.textStart() + line.textLength() >= begin && i + 1 == layout->lineCount();
             if (lineBegin >= lineEnd && !isBreak)
                 continue;
             qreal left = line.cursorToX(lineBegin);
@@ -91,16 +93,19 @@ void TokenTextEdit::paintBox(QPainter &painter, const TokenSpan &span, const Box
             if (left > right)
                 std::swap(left, right); // right-to-left text
             if (lineBegin >= lineEnd || end < span.end - block.position())
-                right = std::max(right, left) + fontMetrics().averageCharWidth() * 0.6; // the line break belongs to the token
-            const QRectF box = QRectF(origin.x() + left, origin.y() + line.y(), right - left, line.height()).adjusted(0.5, 1, -0.5, -1);
+                right = std::max(right, left) +
+                        fontMetrics().averageCharWidth() * 0.6; // the line break belongs to the token
+            const QRectF box = QRectF(origin.x() + left, origin.y() + line.y(), right - left, line.height())
+                                   .adjusted(0.5, 1, -0.5, -1);
             painter.setPen(Qt::NoPen);
             if (style.fill.isValid()) {
                 painter.setBrush(style.fill);
                 painter.drawRoundedRect(box, 2.5, 2.5);
             }
             if (style.underline.isValid())
-                painter.fillRect(QRectF(box.left(), box.bottom() - style.underlineWidth + 1, box.width(), style.underlineWidth),
-                                 style.underline);
+                painter.fillRect(
+                    QRectF(box.left(), box.bottom() - style.underlineWidth + 1, box.width(), style.underlineWidth),
+                    style.underline);
             if (style.isOutlined || isHovered) {
                 painter.setPen(QPen(isHovered ? m_theme.text : m_theme.mutedText, isHovered ? 1.8 : 1.0));
                 painter.setBrush(Qt::NoBrush);
@@ -129,7 +134,8 @@ int TokenTextEdit::spanUnder(const QPoint &viewportPosition) const
         const int slack = fontMetrics().averageCharWidth() / 2;
         const int left = std::min(beginRect.left(), endRect.left());
         const int right = std::max(beginRect.left(), endRect.left());
-        if (viewportPosition.x() >= left - 1 && viewportPosition.x() <= right + (span.end - span.begin == 1 ? slack : 0) &&
+        if (viewportPosition.x() >= left - 1 &&
+            viewportPosition.x() <= right + (span.end - span.begin == 1 ? slack : 0) &&
             viewportPosition.y() >= beginRect.top() && viewportPosition.y() <= beginRect.bottom())
             return index;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // A plain text edit that paints a box behind every token. Base of the prompt editor and of the read-only token view.
 //
-// Boxes are painted, not formatted: changing a lens, the hovered token or the theme costs one repaint of the visible lines,
-// and streaming never touches what is already there. GUI thread.
+// Boxes are painted, not formatted: changing a lens, the hovered token or the theme costs one repaint of the visible
+// lines, and streaming never touches what is already there. GUI thread.
 #pragma once
 
 #include "app/core/token_selection.h"
@@ -13,8 +13,7 @@
 
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 class TokenTextEdit : public QPlainTextEdit
 {

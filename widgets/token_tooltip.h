@@ -7,8 +7,7 @@
 
 #include <QString>
 
-namespace lectern
-{
+namespace lectern {
 
 // Rich text for one token at `index` of its part; `promptCount` is where output positions start.
 QString tokenToolTip(const TokenRecord &token, TokenPart part, int index, int promptCount);

@@ -12,14 +12,12 @@
 #include <algorithm>
 #include <cmath>
 
-namespace lectern
-{
+namespace lectern {
 
-namespace
-{
+namespace {
 
-constexpr int kSoftBreak = 1;          // QTextBlock::userState of a block that continues in the next one
-constexpr int kLongParagraph = 1500;   // characters; about 20 lines
+constexpr int kSoftBreak = 1;        // QTextBlock::userState of a block that continues in the next one
+constexpr int kLongParagraph = 1500; // characters; about 20 lines
 
 QColor blend(const QColor &from, const QColor &to, double amount)
 {
@@ -29,7 +27,8 @@ QColor blend(const QColor &from, const QColor &to, double amount)
 
 } // namespace
 
-TokenView::TokenView(const QString &emptyText, QWidget *parent) : TokenTextEdit(parent)
+TokenView::TokenView(const QString &emptyText, QWidget *parent)
+    : TokenTextEdit(parent)
 {
     setReadOnly(true);
     setUndoRedoEnabled(false);
@@ -100,15 +99,18 @@ void TokenView::appendNew()
     if (!m_record || m_part != TokenPart::Output)
         return;
     const auto &output = m_record->outputTokens;
-    for (std::size_t i = std::max<std::size_t>(m_shownTokens, 1); i < output.size(); ++i) { // the first step is prefill's
+    for (std::size_t i = std::max<std::size_t>(m_shownTokens, 1); i < output.size();
+         ++i) { // the first step is prefill's
         const auto step = static_cast<double>(output[i].stepNs);
-        m_typicalStepNs = m_typicalStepNs == 0 ? step : m_typicalStepNs + (step > m_typicalStepNs ? 0.05 : -0.05) * m_typicalStepNs;
+        m_typicalStepNs =
+            m_typicalStepNs == 0 ? step : m_typicalStepNs + (step > m_typicalStepNs ? 0.05 : -0.05) * m_typicalStepNs;
     }
     SpannedText fresh;
     appendOutputSpans(fresh, output, m_shownTokens, m_lens == AnswerLens::Tokens);
     m_shownTokens = output.size();
     if (!m_record->tailText.empty() && !m_hasTail) {
-        fresh.text += displayText(QString::fromUtf8(m_record->tailText.data(), static_cast<qsizetype>(m_record->tailText.size())));
+        fresh.text += displayText(
+            QString::fromUtf8(m_record->tailText.data(), static_cast<qsizetype>(m_record->tailText.size())));
         m_hasTail = true;
     }
     if (!fresh.text.isEmpty())

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Read-only text of tokens: the streamed answer with its lenses, or a whole prompt as it goes to the model.
 //
-// Cost per appended token does not grow with the text: long paragraphs are cut where the layout already wraps (soft breaks,
-// left out again when copying), since laying out one paragraph of 8,000 tokens anew takes seconds.
+// Cost per appended token does not grow with the text: long paragraphs are cut where the layout already wraps (soft
+// breaks, left out again when copying), since laying out one paragraph of 8,000 tokens anew takes seconds.
 #pragma once
 
 #include "widgets/token_text_edit.h"
 
 #include <memory>
 
-namespace lectern
-{
+namespace lectern {
 
 class TokenView : public TokenTextEdit
 {

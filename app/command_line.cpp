@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/command_line.h"
+
+#include <QCommandLineParser>
+#include <QCoreApplication>
+#include <QFileInfo>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace lectern {
+
+namespace {
+
+QString str(const char *text)
+{
+    return QString::fromUtf8(text); // options are the same in every language, like those of other programs here
+}
+
+[[noreturn]] void usageError(const QString &message)
+{
+    std::fprintf(stderr, "lectern: %s (try 'lectern --help')\n", qUtf8Printable(message));
+    std::exit(2);
+}
+
+// A number in [least, most], or the end of the process with a message that names option, value and range.
+double number(const QCommandLineParser &parser, const QString &option, double least, double most, bool isWhole)
+{
+    bool ok = false;
+    const QString text = parser.value(option);
+    const double value = isWhole ? static_cast<double>(text.toLongLong(&ok)) : text.toDouble(&ok);
+    if (!ok || !(value >= least && value <= most))
+        usageError(str("--%1 needs %2 from %3 to %4, not \"%5\"")
+                       .arg(option, isWhole ? str("a whole number") : str("a number"), QString::number(least),
+                            QString::number(most, 'g', 12), text));
+    return value;
+}
+
+template <class T>
+T choice(const QCommandLineParser &parser, const QString &option, const std::vector<std::pair<QString, T>> &choices)
+{
+    QStringList names;
+    for (const auto &[name, value] : choices) {
+        if (parser.value(option) == name)
+            return value;
+        names << name;
+    }
+    usageError(str("--%1 is one of %2, not \"%3\"").arg(option, names.join(str(", ")), parser.value(option)));
+}
+
+} // namespace
+
+CommandLine parseCommandLine(const QStringList &arguments)
+{
+    QCommandLineParser parser;
+    parser.setApplicationDescription(str("Desktop inference workbench: see how a language model serves a request."));
+    const QCommandLineOption help({str("h"), str("help")}, str("Print this help."));
+    const QCommandLineOption version({str("v"), str("version")}, str("Print the version."));
+    parser.addOptions({help, version});
+    parser.addPositionalArgument(str("files"), str("Models (.gguf) and saved runs (.lectern.json) to open."),
+                                 str("[files...]"));
+    const auto option = [&](const char *name, const char *text, const char *value = "") {
+        parser.addOption(QCommandLineOption(str(name), str(text), str(value)));
+    };
+    option("model", "Load this model.", "FILE");
+    option("backend", "auto, cpu or reference.", "NAME");
+    option("threads", "Threads of the engine; 0: all cores.", "N");
+    option("context", "Context length in tokens; 0: the model's, at most 8192.", "N");
+    option("kv-budget", "Memory for the KV cache in bytes; 0: room for the whole context.", "BYTES");
+    option("run", "Run this prompt at once.", "PROMPT");
+    option("chat", "Use the model's chat template (default of --run).");
+    option("raw", "Give the prompt to the model as it is.");
+    option("max-tokens", "Longest answer in tokens.", "N");
+    option("temp", "Temperature; 0: always the most likely token.", "X");
+    option("seed", "Seed of the random numbers.", "S");
+    option("no-kv-cache", "Compute the whole context again at every step.");
+    option("export", "Write charts and data of the run into this folder.", "DIR");
+    option("screenshot", "Save a picture of the window (after the run), then quit.", "FILE");
+    option("size", "Size of the window.", "WxH");
+    option("theme", "auto, light or dark.", "NAME");
+    option("lens", "Lens of the answer: plain, tokens, latency or probability.", "NAME");
+    option("projector", "Large text and lines.");
+    option("quit", "Quit when everything asked for is done.");
+
+    if (!parser.parse(arguments))
+        usageError(parser.errorText());
+    if (parser.isSet(help)) {
+        std::fputs(qUtf8Printable(parser.helpText()), stdout);
+        std::exit(0);
+    }
+    if (parser.isSet(version)) {
+        std::puts("lectern " LECTERN_VERSION);
+        std::exit(0);
+    }
+
+    CommandLine line;
+    line.files = parser.positionalArguments();
+    line.model = parser.value(str("model"));
+    if (parser.isSet(str("backend")))
+        line.load.backend = choice<BackendChoice>(parser, str("backend"),
+                                                  {{str("auto"), BackendChoice::Auto},
+                                                   {str("cpu"), BackendChoice::Cpu},
+                                                   {str("reference"), BackendChoice::Reference}});
+    if (parser.isSet(str("threads")))
+        line.load.threads = static_cast<int>(number(parser, str("threads"), 0, 1024, true));
+    if (parser.isSet(str("context")))
+        line.load.contextTokens = static_cast<int>(number(parser, str("context"), 0, 1 << 24, true));
+    if (parser.isSet(str("kv-budget")))
+        line.load.kvBudgetBytes = static_cast<std::uint64_t>(number(parser, str("kv-budget"), 0, 1e15, true));
+    if (parser.isSet(str("run")))
+        line.prompt = parser.value(str("run"));
+    if (parser.isSet(str("chat")) && parser.isSet(str("raw")))
+        usageError(str("--chat and --raw exclude each other"));
+    if (parser.isSet(str("chat")))
+        line.promptMode = PromptMode::Chat;
+    if (parser.isSet(str("raw")))
+        line.promptMode = PromptMode::Raw;
+    if (parser.isSet(str("max-tokens")))
+        line.maxTokens = static_cast<int>(number(parser, str("max-tokens"), 1, 100000, true));
+    if (parser.isSet(str("temp")) || parser.isSet(str("seed"))) {
+        SamplingParams sampling;
+        if (parser.isSet(str("temp")))
+            sampling.temperature = static_cast<float>(number(parser, str("temp"), 0, 10, false));
+        if (parser.isSet(str("seed")))
+            sampling.seed = static_cast<std::uint64_t>(number(parser, str("seed"), 0, 9e15, true));
+        line.sampling = sampling;
+    }
+    if (parser.isSet(str("no-kv-cache")))
+        line.usesKvCache = false;
+    line.exportFolder = parser.value(str("export"));
+    line.screenshotPath = parser.value(str("screenshot"));
+    if (parser.isSet(str("size"))) {
+        const QStringList parts = parser.value(str("size")).split(QLatin1Char('x'));
+        const QSize size = parts.size() == 2 ? QSize(parts[0].toInt(), parts[1].toInt()) : QSize();
+        if (size.width() < 400 || size.height() < 300 || size.width() > 8000 || size.height() > 8000)
+            usageError(
+                str("--size needs WIDTHxHEIGHT from 400x300 to 8000x8000, not \"%1\"").arg(parser.value(str("size"))));
+        line.windowSize = size;
+    }
+    if (parser.isSet(str("theme")))
+        line.theme = choice<ThemeChoice>(
+            parser, str("theme"),
+            {{str("auto"), ThemeChoice::Auto}, {str("light"), ThemeChoice::Light}, {str("dark"), ThemeChoice::Dark}});
+    if (parser.isSet(str("lens")))
+        line.lens = choice<AnswerLens>(parser, str("lens"),
+                                       {{str("plain"), AnswerLens::Plain},
+                                        {str("tokens"), AnswerLens::Tokens},
+                                        {str("latency"), AnswerLens::Latency},
+                                        {str("probability"), AnswerLens::Probability}});
+    line.isProjector = parser.isSet(str("projector"));
+    line.quits = parser.isSet(str("quit")) || parser.isSet(str("screenshot"));
+    if (!line.exportFolder.isEmpty() && !line.prompt && line.files.isEmpty())
+        usageError(str("--export needs --run or a saved run to export"));
+    return line;
+}
+
+} // namespace lectern

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/command_line.h"
+#include "app/job.h"
+#include "app/main_window.h"
+
+#include <QApplication>
+#include <QLibraryInfo>
+#include <QLocale>
+#include <QTranslator>
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace lectern;
+
+namespace {
+
+bool hasDisplay()
+{
+    return qEnvironmentVariableIsSet("DISPLAY") || qEnvironmentVariableIsSet("WAYLAND_DISPLAY") ||
+           qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
+}
+
+QStringList rawArguments(int argc, char **argv)
+{
+    QStringList arguments;
+    for (int i = 0; i < argc; ++i)
+        arguments << QString::fromLocal8Bit(argv[i]);
+    return arguments;
+}
+
+void installTranslations(QApplication &application, const QString &language)
+{
+    const QLocale locale = language.isEmpty() ? QLocale() : QLocale(language);
+    QLocale::setDefault(locale);
+    for (const QString &folder : {QStringLiteral(":/i18n"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)}) {
+        auto *translator = new QTranslator(&application);
+        if (translator->load(locale,
+                             folder.startsWith(QLatin1Char(':')) ? QStringLiteral("lectern") : QStringLiteral("qtbase"),
+                             QStringLiteral("_"), folder))
+            QApplication::installTranslator(translator);
+        else
+            delete translator;
+    }
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+    QCoreApplication::setApplicationName(QStringLiteral("lectern"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(LECTERN_VERSION));
+    const CommandLine line = parseCommandLine(rawArguments(argc, argv));
+    if (!hasDisplay()) {
+        if (!line.quits) {
+            std::fprintf(stderr, "lectern: there is no display. Without one use --run PROMPT --export DIR --quit, or "
+                                 "--screenshot FILE.\n");
+            return 1;
+        }
+        qputenv("QT_QPA_PLATFORM", "offscreen");
+    }
+
+    QApplication application(argc, argv);
+    QGuiApplication::setApplicationDisplayName(QStringLiteral("Lectern"));
+    QGuiApplication::setDesktopFileName(QStringLiteral("io.lectern.Lectern"));
+    QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/lectern.svg")));
+
+    Settings settings;
+    installTranslations(application, settings.language());
+    MainWindow window(&settings);
+    if (line.theme || line.isProjector)
+        window.setTheme(line.theme.value_or(settings.theme()), line.isProjector || settings.isProjector());
+    if (!line.windowSize.isEmpty())
+        window.resetLayout(line.windowSize);
+
+    Job job(&window, line);
+    QObject::connect(&job, &Job::finished, &application, [&line](int exitCode) {
+        if (line.quits)
+            QCoreApplication::exit(exitCode);
+    });
+    window.show();
+    job.start();
+    return QApplication::exec();
+}

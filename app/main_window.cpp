@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/main_window.h"
+
+#include "app/core/file_path.h"
+#include "app/core/format.h"
+#include "app/core/metric_text.h"
+#include "app/export_actions.h"
+#include "app/run_status_bar.h"
+#include "app/run_toolbar.h"
+#include "app/window_layout.h"
+#include "engine/trace/run_json.h"
+#include "widgets/answer_pane.h"
+#include "widgets/kv_chart.h"
+#include "widgets/latency_chart.h"
+#include "widgets/message_bar.h"
+#include "widgets/metric_strip.h"
+#include "widgets/prompt_edit.h"
+#include "widgets/prompt_pane.h"
+#include "widgets/runs_view.h"
+#include "widgets/timeline_chart.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QDir>
+#include <QFile>
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QMimeData>
+#include <QStandardPaths>
+#include <QVBoxLayout>
+
+namespace lectern {
+
+namespace {
+
+// The first words of the prompt, until the user gives the run a name of its own.
+QString runTitle(const QString &prompt)
+{
+    constexpr int kLongest = 40;
+    const QString line = prompt.simplified();
+    return line.size() <= kLongest ? line : line.left(kLongest - 1) + QChar(0x2026);
+}
+
+} // namespace
+
+QString bundledModelPath()
+{
+    return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) +
+           QStringLiteral("/lectern/models/SmolLM2-135M-Instruct.Q4_1.gguf");
+}
+
+MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver)
+    : m_settings(settings)
+    , m_session(new SessionController(&m_store, std::move(driver), this))
+    , m_tokenizer(new PromptTokenizer(this))
+{
+    setObjectName(QStringLiteral("mainWindow"));
+    setAcceptDrops(true);
+    resize(1280, 800);
+    buildPanes();
+    buildMenus();
+    connectSession();
+    setTheme(settings->theme(), settings->isProjector());
+    m_prompt->setMode(settings->promptMode());
+    m_prompt->setSystemPrompt(settings->systemPrompt());
+    m_answer->setLens(settings->answerLens());
+    m_layout->setLocked(true);
+    m_layout->applyDefault();
+    if (!settings->windowGeometry().isEmpty())
+        restoreGeometry(settings->windowGeometry());
+    if (!m_layout->restore(settings->windowLayout()))
+        m_layout->applyDefault();
+    updateState();
+}
+
+MainWindow::~MainWindow()
+{
+    // The worker goes first: nothing may arrive while panes are being taken down.
+    delete m_session;
+    m_session = nullptr;
+}
+
+void MainWindow::buildPanes()
+{
+    m_layout = new WindowLayout(this);
+    m_toolBar = new RunToolBar(m_settings, this);
+    addToolBar(m_toolBar);
+    m_status = new RunStatusBar(this);
+    setStatusBar(m_status);
+
+    // The message bar sits in a tool bar row of its own, so that it moves no pane but pushes them down.
+    m_messages = new MessageBar(this);
+    m_messages->setObjectName(QStringLiteral("messageBar"));
+    addToolBarBreak();
+    auto *row = addToolBar(tr("Messages"));
+    row->setObjectName(QStringLiteral("messageRow"));
+    row->setMovable(false);
+    row->setContextMenuPolicy(Qt::PreventContextMenu);
+    row->addWidget(m_messages);
+    row->hide();
+    m_messages->installEventFilter(this);
+
+    m_prompt = new PromptPane(this);
+    m_answer = new AnswerPane(this);
+    auto *timeline = new TimelineChart(this);
+    m_metrics = new MetricStrip(this);
+    auto *kv = new KvChart(this);
+    auto *latency = new LatencyChart(this);
+    m_runsView = new RunsView(&m_store, this);
+
+    auto *timelinePane = new QFrame(this);
+    timelinePane->setProperty("card", true);
+    timeline->setProperty("card", false);
+    auto *timelineLayout = new QVBoxLayout(timelinePane);
+    timelineLayout->setContentsMargins(0, 0, 0, 8);
+    timelineLayout->setSpacing(0);
+    timelineLayout->addWidget(timeline, 1);
+    timelineLayout->addWidget(m_metrics);
+
+    m_charts = {
+        {QStringLiteral("timeline"), timeline}, {QStringLiteral("kv-cache"), kv}, {QStringLiteral("latency"), latency}};
+    for (const NamedChart &chart : m_charts)
+        chart.chart->setSelection(&m_selection);
+    m_prompt->setSelection(&m_selection);
+    m_answer->setSelection(&m_selection);
+
+    m_layout->addPane(QStringLiteral("prompt"), tr("Prompt"), m_prompt);
+    m_layout->addPane(QStringLiteral("answer"), tr("Answer"), m_answer);
+    m_layout->addPane(QStringLiteral("timeline"), tr("Prefill / decode"), timelinePane);
+    m_layout->addPane(QStringLiteral("kv"), tr("KV cache"), kv);
+    m_layout->addPane(QStringLiteral("latency"), tr("Latency per token"), latency);
+    m_layout->addPane(QStringLiteral("runs"), tr("Runs"), m_runsView);
+    m_exports = new ExportActions(&m_store, m_settings, m_charts, this);
+}
+
+void MainWindow::connectSession()
+{
+    connect(m_session, &SessionController::stateChanged, this, &MainWindow::updateState);
+    connect(m_session, &SessionController::modelChanged, this, [this] {
+        const LoadedModelPtr model = m_session->model();
+        m_tokenizer->setModel(model);
+        m_prompt->setModelAvailable(model != nullptr);
+        if (model) {
+            m_prompt->setChatAvailable(model->chatTemplate != nullptr,
+                                       model->chatTemplateProblem.empty()
+                                           ? tr("This model's file has no chat template.")
+                                           : QString::fromStdString(model->chatTemplateProblem));
+            m_settings->addRecentModel(m_session->modelPath());
+            m_messages->dismiss();
+            requestTokens();
+            Q_EMIT loadEnded(true);
+        }
+        updateState();
+    });
+    connect(m_session, &SessionController::loadProgressed, m_status, &RunStatusBar::setLoadProgress);
+    connect(m_session, &SessionController::loadFailed, this, [this](const QString &path, const Error &error) {
+        m_settings->forgetRecent(path);
+        showError(error);
+        Q_EMIT loadEnded(false);
+    });
+    connect(m_session, &SessionController::runEnded, this, &MainWindow::finishRun);
+    connect(&m_store, &RunStore::runChanged, this, &MainWindow::updateRun);
+    connect(&m_store, &RunStore::currentChanged, this, &MainWindow::showCurrentRun);
+    connect(&m_store, &RunStore::runEdited, this, &MainWindow::updateCharts);
+    connect(&m_store, &RunStore::runRemoved, this, &MainWindow::updateCharts);
+    connect(m_tokenizer, &PromptTokenizer::ready, this, &MainWindow::showPromptTokens);
+    connect(m_prompt, &PromptPane::edited, this, &MainWindow::requestTokens);
+    connect(m_prompt, &PromptPane::modeChanged, m_settings, &Settings::setPromptMode);
+    connect(m_prompt, &PromptPane::fileDropped, this, &MainWindow::openFile);
+    connect(m_prompt, &PromptPane::editRunPromptRequested, this, [this](int runId) {
+        const RunEntry *run = m_store.find(runId);
+        if (!run)
+            return;
+        const Request &request = run->record->request;
+        m_prompt->setMode(request.kind == PromptKind::Chat ? PromptMode::Chat : PromptMode::Raw);
+        m_prompt->setPromptText(QString::fromStdString(request.kind == PromptKind::Chat && !request.messages.empty()
+                                                           ? request.messages.back().content
+                                                           : request.text));
+    });
+    connect(m_answer, &AnswerPane::lensChanged, m_settings, &Settings::setAnswerLens);
+    connect(m_runsView, &RunsView::removeRequested, this, &MainWindow::removeRun);
+    connect(m_runsView, &RunsView::saveRequested, m_exports, &ExportActions::saveRunAs);
+    connect(m_exports, &ExportActions::exported, this,
+            [this](const QString &text) { m_messages->showMessage(MessageBar::Kind::Info, text); });
+    connect(m_exports, &ExportActions::failed, this, &MainWindow::showError);
+    connect(m_toolBar, &RunToolBar::backendChanged, this, [this] {
+        m_loadOptions.backend = m_toolBar->backend();
+        if (!m_session->modelPath().isEmpty())
+            m_session->loadModel(m_session->modelPath(), m_loadOptions);
+    });
+}
+
+void MainWindow::openAtStart(const CommandLine &line)
+{
+    m_loadOptions = line.load;
+    m_toolBar->setBackend(line.load.backend);
+    if (line.maxTokens)
+        m_toolBar->setMaxTokens(*line.maxTokens);
+    if (line.sampling)
+        m_toolBar->setSampling(*line.sampling);
+    if (line.usesKvCache)
+        m_toolBar->setUsesKvCache(*line.usesKvCache);
+    if (line.promptMode)
+        m_prompt->setMode(*line.promptMode);
+    if (line.lens)
+        m_answer->setLens(*line.lens);
+    if (line.prompt)
+        setPrompt(*line.prompt);
+    for (const QString &file : line.files)
+        openFile(file);
+    if (!line.model.isEmpty()) {
+        loadModel(line.model);
+    } else if (m_session->state() == SessionState::NoModel) {
+        const QStringList recent = m_settings->recentModels();
+        const QString candidate =
+            !recent.isEmpty() && QFileInfo::exists(recent.first()) ? recent.first() : bundledModelPath();
+        if (QFileInfo::exists(candidate))
+            loadModel(candidate);
+        else
+            offerModel();
+    }
+}
+
+void MainWindow::openFile(const QString &path)
+{
+    QFile file(path);
+    const bool isModel = file.open(QIODevice::ReadOnly) && file.peek(4) == "GGUF";
+    file.close();
+    if (isModel || path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
+        loadModel(path);
+        return;
+    }
+    auto record = loadRun(toFilePath(path));
+    if (!record) {
+        m_settings->forgetRecent(path);
+        showError(record.error());
+        Q_EMIT openFailed(record.error());
+        return;
+    }
+    const QString title = record->request.title.empty() ? QFileInfo(path).completeBaseName()
+                                                        : QString::fromStdString(record->request.title);
+    m_settings->addRecentRun(QFileInfo(path).absoluteFilePath());
+    m_store.add(std::make_shared<RunRecord>(std::move(*record)), title, QFileInfo(path).absoluteFilePath());
+}
+
+void MainWindow::loadModel(const QString &path)
+{
+    m_messages->dismiss();
+    m_session->loadModel(QFileInfo(path).absoluteFilePath(), m_loadOptions);
+}
+
+void MainWindow::offerModel()
+{
+    m_messages->showMessage(MessageBar::Kind::Info,
+                            tr("No model yet. Open a GGUF file or drop one here. Set-up (packaging/run.sh) brings "
+                               "SmolLM2-135M-Instruct, 98 MB, to %1.")
+                                .arg(QDir::toNativeSeparators(bundledModelPath())),
+                            tr("Open model…"), [this] { chooseFile(); });
+}
+
+void MainWindow::setPrompt(const QString &text)
+{
+    m_prompt->setPromptText(text);
+}
+
+Request MainWindow::currentRequest() const
+{
+    Request request;
+    const std::string text = m_prompt->promptText().toStdString();
+    if (m_prompt->mode() == PromptMode::Chat) {
+        request.kind = PromptKind::Chat;
+        if (!m_prompt->systemPrompt().isEmpty())
+            request.messages.push_back({"system", m_prompt->systemPrompt().toStdString()});
+        request.messages.push_back({"user", text});
+    } else {
+        request.kind = PromptKind::Text;
+        request.text = text;
+    }
+    request.sampling = m_toolBar->sampling();
+    request.maxTokens = m_toolBar->maxTokens();
+    request.cache = m_toolBar->usesKvCache() ? CacheMode::Kv : CacheMode::None;
+    request.reusesPrefix = m_toolBar->reusesPrefix();
+    return request;
+}
+
+void MainWindow::requestTokens()
+{
+    m_settings->setSystemPrompt(m_prompt->systemPrompt());
+    m_shownPromptRun = m_store.currentId(); // from now on the pane shows the edited prompt
+    m_tokenizer->request(m_prompt->promptText(), currentRequest());
+}
+
+bool MainWindow::isPromptReady()
+{
+    if (m_prompt->promptText().isEmpty()) {
+        m_messages->showMessage(MessageBar::Kind::Warning,
+                                tr("Nothing to evaluate: the prompt is empty. Type one, or choose one under Samples."));
+        m_prompt->editor()->setFocus();
+        Q_EMIT runEnded(0);
+        return false;
+    }
+    m_messages->dismiss();
+    return true;
+}
+
+void MainWindow::startRun()
+{
+    if (m_session->state() == SessionState::Paused)
+        m_session->resume();
+    else if (m_session->state() == SessionState::Ready && isPromptReady())
+        m_session->run(currentRequest(), runTitle(m_prompt->promptText()));
+}
+
+void MainWindow::stepRun()
+{
+    const bool isPaused = m_session->state() == SessionState::Paused;
+    if (isPaused || (m_session->state() == SessionState::Ready && isPromptReady()))
+        m_session->step(currentRequest(), runTitle(m_prompt->promptText()));
+}
+
+void MainWindow::finishRun(int runId)
+{
+    updateRun(runId);
+    const RunEntry *run = m_store.find(runId);
+    if (run && run->record->error)
+        showError(*run->record->error);
+    // The session takes the row of a run that was refused before its first pass away again.
+    const bool wasRefused = !run || (run->record->state == RunState::Failed && run->record->prefillChunks.empty());
+    Q_EMIT runEnded(wasRefused ? 0 : runId);
+}
+
+QString MainWindow::messageText() const
+{
+    return m_messages->text();
+}
+
+void MainWindow::resetLayout(const QSize &size)
+{
+    resize(size);
+    m_layout->applyDefault();
+}
+
+void MainWindow::showError(const Error &error)
+{
+    m_messages->showMessage(MessageBar::Kind::Error, QString::fromStdString(error.text()));
+}
+
+void MainWindow::removeRun(int runId)
+{
+    const RunEntry *run = m_store.find(runId);
+    if (!run || runId == m_session->runningId())
+        return;
+    const QString title = run->title;
+    m_store.remove(runId);
+    m_messages->showMessage(MessageBar::Kind::Info, tr("Run “%1” deleted.").arg(title), tr("Undo"),
+                            [this] { m_store.restoreLast(); });
+}
+
+void MainWindow::closeEvent(QCloseEvent *event)
+{
+    m_settings->setWindow(saveGeometry(), m_layout->save());
+    QMainWindow::closeEvent(event);
+}
+
+void MainWindow::changeEvent(QEvent *event)
+{
+    if (event->type() == QEvent::WindowStateChange)
+        m_session->frameClock()->setIntervalMs(isMinimized() ? 500 : FrameClock::kFrameMs);
+    QMainWindow::changeEvent(event);
+}
+
+void MainWindow::dragEnterEvent(QDragEnterEvent *event)
+{
+    if (event->mimeData()->hasUrls() && event->mimeData()->urls().constFirst().isLocalFile())
+        event->acceptProposedAction();
+}
+
+void MainWindow::dropEvent(QDropEvent *event)
+{
+    for (const QUrl &url : event->mimeData()->urls())
+        if (url.isLocalFile())
+            openFile(url.toLocalFile());
+    event->acceptProposedAction();
+}
+
+} // namespace lectern

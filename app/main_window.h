@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The main window: panes, menus and their wiring to the session. No logic of its own beyond that.
+#pragma once
+
+#include "app/command_line.h"
+#include "app/core/prompt_tokenizer.h"
+#include "app/core/run_store.h"
+#include "app/core/session_controller.h"
+#include "app/core/settings.h"
+#include "app/core/token_selection.h"
+#include "app/run_bundle.h"
+#include "widgets/theme.h"
+
+#include <QMainWindow>
+
+#include <memory>
+#include <vector>
+
+class QLabel;
+class QMenu;
+class QProgressBar;
+
+namespace lectern {
+
+class AnswerPane;
+class ExportActions;
+class MessageBar;
+class MetricStrip;
+class PromptPane;
+class RunChart;
+class RunStatusBar;
+class RunToolBar;
+class RunsView;
+class WindowLayout;
+
+class MainWindow : public QMainWindow
+{
+    Q_OBJECT
+
+public:
+    // Tests give a settings file of their own and, where wanted, a scripted engine.
+    explicit MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver = createEngineDriver());
+    ~MainWindow() override;
+
+    // Opens what the command line names; without a model, the last one used or the one that set-up brought.
+    void openAtStart(const CommandLine &line);
+    // A model (*.gguf) or a saved run (*.lectern.json), by its content.
+    void openFile(const QString &path);
+    void loadModel(const QString &path);
+
+    void setPrompt(const QString &text); // undoable
+    void startRun();                     // or goes on with a paused one
+    void stepRun();                      // one token: starts a run that then pauses, or goes on by one
+    const std::vector<NamedChart> &charts() const { return m_charts; }
+    SessionController *session() { return m_session; }
+    RunStore *runs() { return &m_store; }
+    void setTheme(ThemeChoice choice, bool projector);
+    void resetLayout(const QSize &size); // default places in a window of this size
+    QString messageText() const;         // of the message bar
+
+Q_SIGNALS:
+    void runEnded(int runId); // also for refused ones, which leave no row: runId 0
+    void loadEnded(bool loaded);
+    void openFailed(const lectern::Error &error);
+
+protected:
+    void closeEvent(QCloseEvent *event) override;
+    void changeEvent(QEvent *event) override;
+    void dragEnterEvent(QDragEnterEvent *event) override;
+    void dropEvent(QDropEvent *event) override;
+
+private:
+    void buildPanes();
+    void buildMenus();
+    void buildRunMenu();
+    void buildViewMenu();
+    void buildHelpMenu();
+    void connectSession();
+    void fillModelMenu();
+    void fillSamplesMenu();
+    void chooseFile();
+    void offerModel();
+    Request currentRequest() const;
+    void requestTokens();
+    bool isPromptReady(); // says so when it is empty
+    void showPromptTokens(const PromptTokensPtr &tokens);
+    void showCurrentRun();
+    void updateRun(int runId);
+    void showRunPrompt(const RunEntry &run);
+    void updateCharts();
+    void updateState();
+    void finishRun(int runId);
+    void showError(const Error &error);
+    void removeRun(int runId);
+
+    Settings *m_settings;
+    RunStore m_store; // outlives the session
+    SessionController *m_session;
+    PromptTokenizer *m_tokenizer;
+    TokenSelection m_selection;
+    Theme m_theme;
+    LoadOptions m_loadOptions;
+    WindowLayout *m_layout;
+    RunToolBar *m_toolBar;
+    MessageBar *m_messages;
+    PromptPane *m_prompt;
+    AnswerPane *m_answer;
+    MetricStrip *m_metrics;
+    RunsView *m_runsView;
+    RunStatusBar *m_status;
+    ExportActions *m_exports;
+    QMenu *m_recentRunsMenu = nullptr;
+    std::vector<NamedChart> m_charts;
+    int m_shownPromptRun = 0; // whose prompt the prompt pane shows as sent; 0: the edited one
+};
+
+// Where set-up puts the model: XDG data folder, lectern/models/SmolLM2-135M-Instruct.Q4_1.gguf.
+QString bundledModelPath();
+
+} // namespace lectern

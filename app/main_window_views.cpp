@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// MainWindow: what the panes show.
+#include "app/main_window.h"
+
+#include "app/core/format.h"
+#include "app/run_status_bar.h"
+#include "app/run_toolbar.h"
+#include "widgets/answer_pane.h"
+#include "widgets/message_bar.h"
+#include "widgets/metric_strip.h"
+#include "widgets/prompt_pane.h"
+#include "widgets/run_chart.h"
+#include "widgets/runs_view.h"
+
+#include <QApplication>
+#include <QFileInfo>
+
+namespace lectern {
+
+void MainWindow::setTheme(ThemeChoice choice, bool projector)
+{
+    m_theme = Theme::forChoice(choice, projector);
+    applyTheme(*qApp, m_theme);
+    m_toolBar->setTheme(m_theme);
+    m_messages->setTheme(m_theme);
+    m_prompt->setTheme(m_theme);
+    m_answer->setTheme(m_theme);
+    m_metrics->setTheme(m_theme);
+    m_runsView->setTheme(m_theme);
+    m_status->setTheme(m_theme);
+    for (const NamedChart &chart : m_charts)
+        chart.chart->setTheme(m_theme);
+}
+
+void MainWindow::updateState()
+{
+    const SessionState state = m_session->state();
+    const RunEntry *running = m_store.find(m_session->runningId());
+    const RunEntry *shown = running ? running : m_store.current();
+    m_toolBar->setState(state, m_session->model(), m_session->modelPath());
+    m_status->setRun(shown ? shown->record.get() : nullptr);
+    m_status->setState(state, m_session->model(), shown ? shown->record.get() : nullptr);
+    const QString name = QFileInfo(m_session->modelPath()).fileName();
+    setWindowTitle(name.isEmpty() ? tr("Lectern") : tr("%1 – Lectern").arg(name));
+}
+
+void MainWindow::showPromptTokens(const PromptTokensPtr &tokens)
+{
+    m_prompt->showTokens(tokens);
+}
+
+void MainWindow::showCurrentRun()
+{
+    m_shownPromptRun = 0;
+    const RunEntry *run = m_store.current();
+    m_answer->showRun(run ? run->id : 0, run ? run->record : nullptr);
+    if (run) {
+        updateRun(run->id);
+    } else {
+        m_metrics->clear();
+        m_status->setRun(nullptr);
+    }
+    updateCharts();
+}
+
+// Once per frame for the run that grew.
+void MainWindow::updateRun(int runId)
+{
+    const RunEntry *run = m_store.find(runId);
+    if (!run)
+        return;
+    for (const NamedChart &chart : m_charts)
+        chart.chart->updateRun(runId);
+    if (runId != m_store.currentId())
+        return;
+    m_answer->updateRun();
+    m_metrics->setMetrics(metricsOf(*run->record));
+    m_status->setRun(run->record.get());
+    showRunPrompt(*run);
+}
+
+// The pane below the editor shows what was sent, as soon as it is known.
+void MainWindow::showRunPrompt(const RunEntry &run)
+{
+    if (m_shownPromptRun == run.id || run.record->promptTokens.empty())
+        return;
+    m_shownPromptRun = run.id;
+    const Request &request = run.record->request;
+    const std::string own =
+        request.kind == PromptKind::Chat && !request.messages.empty() ? request.messages.back().content : request.text;
+    m_prompt->showRunPrompt(run.id, run.title, run.record, own == m_prompt->promptText().toStdString());
+}
+
+void MainWindow::updateCharts()
+{
+    QVector<ShownRun> shown;
+    for (const RunEntry &run : m_store.runs())
+        if (run.isOverlaid || run.id == m_store.currentId())
+            shown.push_back({run.id, run.title, run.record, run.style, run.id == m_store.currentId()});
+    for (const NamedChart &chart : m_charts)
+        chart.chart->setRuns(shown);
+}
+
+} // namespace lectern

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/run_toolbar.h"
+
+#include <QAction>
+#include <QComboBox>
+#include <QDoubleSpinBox>
+#include <QFileInfo>
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QMenu>
+#include <QSpinBox>
+#include <QToolButton>
+#include <QWidgetAction>
+
+#include <limits>
+
+namespace lectern {
+
+namespace {
+
+// Both marks count as the decimal mark while typing, whatever the locale: "0,7" and "0.7" are the same (engauge#442).
+class DecimalBox : public QDoubleSpinBox
+{
+public:
+    using QDoubleSpinBox::QDoubleSpinBox;
+
+    QValidator::State validate(QString &text, int &position) const override
+    {
+        const QString point = locale().decimalPoint();
+        text.replace(QLatin1Char(point == QLatin1String(",") ? '.' : ','), point);
+        return QDoubleSpinBox::validate(text, position);
+    }
+};
+
+QDoubleSpinBox *decimalBox(QWidget *parent, const char *name, double least, double most, double step, int decimals)
+{
+    auto *box = new DecimalBox(parent);
+    box->setObjectName(QLatin1String(name));
+    box->setRange(least, most);
+    box->setSingleStep(step);
+    box->setDecimals(decimals);
+    box->setGroupSeparatorShown(false);
+    return box;
+}
+
+QSpinBox *wholeBox(QWidget *parent, const char *name, int least, int most)
+{
+    auto *box = new QSpinBox(parent);
+    box->setObjectName(QLatin1String(name));
+    box->setRange(least, most);
+    return box;
+}
+
+} // namespace
+
+RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
+    : QToolBar(tr("Run"), parent)
+    , m_settings(settings)
+{
+    setObjectName(QStringLiteral("runToolBar"));
+    setMovable(false);
+    setFloatable(false);
+    setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    setContextMenuPolicy(Qt::PreventContextMenu);
+
+    const auto menuButton = [this](const QString &text, const QString &toolTip, const char *name, QMenu *&menu) {
+        auto *button = new QToolButton(this);
+        menu = new QMenu(button);
+        button->setObjectName(QLatin1String(name));
+        button->setText(text);
+        button->setToolTip(toolTip);
+        button->setAccessibleName(toolTip);
+        button->setMenu(menu);
+        button->setPopupMode(QToolButton::InstantPopup);
+        button->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+        return button;
+    };
+
+    m_model = menuButton(tr("No model"), tr("Model that answers"), "modelButton", m_modelMenu);
+    addWidget(m_model);
+    m_backend = new QComboBox(this);
+    m_backend->setObjectName(QStringLiteral("backendBox"));
+    m_backend->setAccessibleName(tr("Backend"));
+    m_backend->setToolTip(
+        tr("What computes: the fast CPU engine, or the plain reference in 32-bit floats (slow, exact)."));
+    m_backend->addItem(tr("CPU"), static_cast<int>(BackendChoice::Cpu));
+    m_backend->addItem(tr("Reference"), static_cast<int>(BackendChoice::Reference));
+    addWidget(m_backend);
+    addSeparator();
+
+    m_run = addAction(tr("Run"));
+    m_run->setObjectName(QStringLiteral("run"));
+    m_run->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)});
+    m_run->setToolTip(tr("Run the prompt to the end (Ctrl+Enter)"));
+    widgetForAction(m_run)->setObjectName(QStringLiteral("runButton"));
+    m_stop = addAction(tr("Stop"));
+    m_stop->setObjectName(QStringLiteral("stop"));
+    m_stop->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Period));
+    m_stop->setToolTip(tr("Stop loading or running (Ctrl+.)"));
+    m_step = addAction(tr("Step"));
+    m_step->setObjectName(QStringLiteral("step"));
+    m_step->setShortcut(QKeySequence(Qt::Key_F10));
+    m_step->setToolTip(tr("One token: one pass through the model (F10)"));
+    addSeparator();
+
+    m_kvCache = new QAction(tr("KV cache"), this);
+    m_kvCache->setObjectName(QStringLiteral("kvCache"));
+    m_kvCache->setCheckable(true);
+    m_kvCache->setToolTip(tr(
+        "On: keys and values of earlier tokens are kept. Off: the whole context is computed again for every token."));
+    addAction(m_kvCache);
+
+    m_maxTokens = wholeBox(this, "maxTokens", 1, 100000);
+    m_maxTokens->setToolTip(tr("Longest answer in tokens"));
+    addWidget(labelled(tr("max"), m_maxTokens));
+    m_temperature = decimalBox(this, "temperature", 0, 10, 0.1, 2);
+    m_temperature->setToolTip(tr("Temperature: 0 always takes the most likely token; higher values spread the choice"));
+    addWidget(labelled(tr("temp"), m_temperature));
+    m_seed = wholeBox(this, "seed", 0, std::numeric_limits<int>::max());
+    m_seed->setToolTip(tr("Seed of the random numbers: the same seed gives the same answer"));
+    addWidget(labelled(tr("seed"), m_seed));
+    addSamplingPopup();
+
+    auto *spacer = new QWidget(this);
+    spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    addWidget(spacer);
+    m_samplesButton = menuButton(tr("Samples"), tr("Sample prompts"), "samplesButton", m_samplesMenu);
+    addWidget(m_samplesButton);
+    m_exportButton = menuButton(tr("Export"), tr("Export charts and data of the run"), "exportButton", m_exportMenu);
+    addWidget(m_exportButton);
+
+    setSampling(settings->sampling());
+    setMaxTokens(settings->maxTokens());
+    setUsesKvCache(settings->usesKvCache());
+    const auto remember = [this] { m_settings->setSampling(sampling()); };
+    for (QDoubleSpinBox *box : {m_temperature, m_topP, m_minP, m_penalty})
+        connect(box, &QDoubleSpinBox::valueChanged, this, remember);
+    for (QSpinBox *box : {m_seed, m_topK})
+        connect(box, &QSpinBox::valueChanged, this, remember);
+    connect(m_maxTokens, &QSpinBox::valueChanged, m_settings, &Settings::setMaxTokens);
+    connect(m_kvCache, &QAction::toggled, m_settings, &Settings::setUsesKvCache);
+    connect(m_backend, &QComboBox::currentIndexChanged, this, &RunToolBar::backendChanged);
+    setState(SessionState::NoModel, nullptr, {});
+}
+
+QWidget *RunToolBar::labelled(const QString &text, QWidget *input)
+{
+    auto *holder = new QWidget(this);
+    auto *layout = new QHBoxLayout(holder);
+    layout->setContentsMargins(6, 0, 2, 0);
+    layout->setSpacing(4);
+    auto *label = new QLabel(text, holder);
+    label->setProperty("muted", true);
+    label->setBuddy(input);
+    input->setAccessibleName(text);
+    layout->addWidget(label);
+    layout->addWidget(input);
+    return holder;
+}
+
+void RunToolBar::addSamplingPopup()
+{
+    auto *panel = new QWidget(this);
+    auto *form = new QFormLayout(panel);
+    m_topK = wholeBox(panel, "topK", 0, 1000000);
+    m_topK->setSpecialValueText(tr("off"));
+    m_topK->setToolTip(tr("Only the k most likely tokens take part; 0 is off"));
+    m_topP = decimalBox(panel, "topP", 0, 1, 0.05, 3);
+    m_topP->setToolTip(tr("The most likely tokens that together reach this probability take part; 1 is off"));
+    m_minP = decimalBox(panel, "minP", 0, 1, 0.01, 3);
+    m_minP->setToolTip(tr("Tokens with at least this share of the best token's probability take part; 0 is off"));
+    m_penalty = decimalBox(panel, "repetitionPenalty", 0.1, 10, 0.05, 2);
+    m_penalty->setToolTip(tr("Above 1: tokens among the last 64 become less likely; 1 is off"));
+    form->addRow(tr("top-k"), m_topK);
+    form->addRow(tr("top-p"), m_topP);
+    form->addRow(tr("min-p"), m_minP);
+    form->addRow(tr("repetition penalty"), m_penalty);
+    for (QWidget *input : {static_cast<QWidget *>(m_topK), static_cast<QWidget *>(m_topP),
+                           static_cast<QWidget *>(m_minP), static_cast<QWidget *>(m_penalty)})
+        input->setAccessibleName(static_cast<QLabel *>(form->labelForField(input))->text());
+
+    auto *menu = new QMenu(this);
+    auto *action = new QWidgetAction(menu);
+    action->setDefaultWidget(panel);
+    menu->addAction(action);
+    menu->addSeparator();
+    m_reuse = menu->addAction(tr("Reuse the prompt's cached beginning"));
+    m_reuse->setObjectName(QStringLiteral("reusePrefix"));
+    m_reuse->setCheckable(true);
+    m_reuse->setToolTip(tr("When a prompt begins like the last run's, its keys and values are taken from the cache. "
+                           "The run says how many."));
+    m_samplingButton = new QToolButton(this);
+    m_samplingButton->setObjectName(QStringLiteral("samplingButton"));
+    m_samplingButton->setText(tr("More"));
+    m_samplingButton->setToolTip(tr("More sampling settings: top-k, top-p, min-p, repetition penalty, prefix reuse"));
+    m_samplingButton->setAccessibleName(m_samplingButton->toolTip());
+    m_samplingButton->setMenu(menu);
+    m_samplingButton->setPopupMode(QToolButton::InstantPopup);
+    addWidget(m_samplingButton);
+}
+
+void RunToolBar::setTheme(const Theme &theme)
+{
+    m_run->setIcon(themedIcon(QStringLiteral("run"), theme));
+    m_stop->setIcon(themedIcon(QStringLiteral("stop"), theme));
+    m_step->setIcon(themedIcon(QStringLiteral("step"), theme));
+    m_samplesButton->setIcon(themedIcon(QStringLiteral("samples"), theme));
+    m_exportButton->setIcon(themedIcon(QStringLiteral("export"), theme));
+}
+
+void RunToolBar::setState(SessionState state, const LoadedModelPtr &model, const QString &modelPath)
+{
+    const bool isIdle = state == SessionState::Ready;
+    m_run->setEnabled(isIdle || state == SessionState::Paused);
+    m_step->setEnabled(isIdle || state == SessionState::Paused);
+    m_stop->setEnabled(state == SessionState::Running || state == SessionState::Paused ||
+                       state == SessionState::Loading);
+    m_run->setText(state == SessionState::Paused ? tr("Resume") : tr("Run"));
+    m_exportButton->setEnabled(state != SessionState::Running && state != SessionState::Stopping);
+
+    QString text = tr("No model");
+    if (state == SessionState::Loading)
+        text = tr("Loading…");
+    else if (model)
+        text = QStringLiteral("%1 · %2").arg(QFileInfo(modelPath).completeBaseName().section(QLatin1Char('.'), 0, 0),
+                                             QString::fromStdString(model->model.quantisation));
+    m_model->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, fontMetrics().averageCharWidth() * 32));
+    m_model->setToolTip(model ? modelPath : tr("Choose a model"));
+}
+
+BackendChoice RunToolBar::backend() const
+{
+    return static_cast<BackendChoice>(m_backend->currentData().toInt());
+}
+
+void RunToolBar::setBackend(BackendChoice backend)
+{
+    const QSignalBlocker blocker(m_backend);
+    m_backend->setCurrentIndex(backend == BackendChoice::Reference ? 1 : 0);
+}
+
+SamplingParams RunToolBar::sampling() const
+{
+    SamplingParams params;
+    params.temperature = static_cast<float>(m_temperature->value());
+    params.topK = m_topK->value();
+    params.topP = static_cast<float>(m_topP->value());
+    params.minP = static_cast<float>(m_minP->value());
+    params.repetitionPenalty = static_cast<float>(m_penalty->value());
+    params.seed = static_cast<std::uint64_t>(m_seed->value());
+    return params;
+}
+
+void RunToolBar::setSampling(const SamplingParams &sampling)
+{
+    m_temperature->setValue(static_cast<double>(sampling.temperature));
+    m_topK->setValue(sampling.topK);
+    m_topP->setValue(static_cast<double>(sampling.topP));
+    m_minP->setValue(static_cast<double>(sampling.minP));
+    m_penalty->setValue(static_cast<double>(sampling.repetitionPenalty));
+    m_seed->setValue(static_cast<int>(sampling.seed));
+}
+
+int RunToolBar::maxTokens() const
+{
+    return m_maxTokens->value();
+}
+
+void RunToolBar::setMaxTokens(int count)
+{
+    m_maxTokens->setValue(count);
+}
+
+bool RunToolBar::usesKvCache() const
+{
+    return m_kvCache->isChecked();
+}
+
+void RunToolBar::setUsesKvCache(bool on)
+{
+    m_kvCache->setChecked(on);
+}
+
+bool RunToolBar::reusesPrefix() const
+{
+    return m_reuse->isChecked();
+}
+
+} // namespace lectern

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The tool bar: model chooser, backend, Run / Stop / Step, KV cache, limits and sampling. Holds the settings of the
+// next run.
+#pragma once
+
+#include "app/core/session_controller.h"
+#include "app/core/settings.h"
+#include "widgets/theme.h"
+
+#include <QToolBar>
+
+class QAction;
+class QComboBox;
+class QDoubleSpinBox;
+class QLabel;
+class QMenu;
+class QSpinBox;
+class QToolButton;
+
+namespace lectern {
+
+class RunToolBar : public QToolBar
+{
+    Q_OBJECT
+
+public:
+    explicit RunToolBar(Settings *settings, QWidget *parent = nullptr);
+
+    void setTheme(const Theme &theme);
+    void setState(SessionState state, const LoadedModelPtr &model, const QString &modelPath);
+
+    QMenu *modelMenu() const { return m_modelMenu; } // filled by the window
+    QMenu *samplesMenu() const { return m_samplesMenu; }
+    QMenu *exportMenu() const { return m_exportMenu; }
+    QAction *runAction() const { return m_run; }
+    QAction *stopAction() const { return m_stop; }
+    QAction *stepAction() const { return m_step; }
+
+    BackendChoice backend() const;
+    void setBackend(BackendChoice backend);
+    SamplingParams sampling() const;
+    void setSampling(const SamplingParams &sampling);
+    int maxTokens() const;
+    void setMaxTokens(int count);
+    bool usesKvCache() const;
+    void setUsesKvCache(bool on);
+    bool reusesPrefix() const;
+
+Q_SIGNALS:
+    void backendChanged();
+
+private:
+    QWidget *labelled(const QString &text, QWidget *input);
+    void addSamplingPopup();
+    Settings *m_settings;
+    QToolButton *m_model;
+    QMenu *m_modelMenu;
+    QMenu *m_samplesMenu;
+    QMenu *m_exportMenu;
+    QToolButton *m_samplesButton;
+    QToolButton *m_exportButton;
+    QToolButton *m_samplingButton;
+    QComboBox *m_backend;
+    QAction *m_run;
+    QAction *m_stop;
+    QAction *m_step;
+    QAction *m_kvCache;
+    QAction *m_reuse;
+    QSpinBox *m_maxTokens;
+    QDoubleSpinBox *m_temperature;
+    QSpinBox *m_seed;
+    QSpinBox *m_topK;
+    QDoubleSpinBox *m_topP;
+    QDoubleSpinBox *m_minP;
+    QDoubleSpinBox *m_penalty;
+};
+
+} // namespace lectern
