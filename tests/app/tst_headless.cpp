@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The program as a process, without a display.
+#include "engine/trace/run_json.h"
+#include "tests/support/tiny_model.h"
+
+#include <QDir>
+#include <QFileInfo>
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+using namespace lectern;
+
+class TestHeadless : public QObject
+{
+    Q_OBJECT
+
+private:
+    QTemporaryDir m_folder;
+    QString m_model;
+
+    struct Outcome
+    {
+        int exitCode = -1;
+        QString out, err;
+    };
+
+    Outcome lecternWith(const QStringList &arguments, const QMap<QString, QString> &variables = {})
+    {
+        QProcess process;
+        QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
+        for (const char *name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
+            environment.remove(QLatin1String(name));
+        environment.insert(QStringLiteral("XDG_CONFIG_HOME"), m_folder.filePath(QStringLiteral("config")));
+        environment.insert(QStringLiteral("XDG_DATA_HOME"), m_folder.filePath(QStringLiteral("data")));
+        for (auto it = variables.begin(); it != variables.end(); ++it)
+            environment.insert(it.key(), it.value());
+        process.setProcessEnvironment(environment);
+        process.start(qEnvironmentVariable("LECTERN_EXECUTABLE"), arguments);
+        if (!process.waitForFinished(120'000))
+            return {};
+        return {process.exitStatus() == QProcess::NormalExit ? process.exitCode() : -2,
+                QString::fromUtf8(process.readAllStandardOutput()), QString::fromUtf8(process.readAllStandardError())};
+    }
+
+private slots:
+    void initTestCase()
+    {
+        if (!qEnvironmentVariableIsSet("LECTERN_EXECUTABLE"))
+            QSKIP("LECTERN_EXECUTABLE does not name the program");
+        test::writeTinyModel(m_folder.path().toStdString(), "tiny.gguf");
+        m_model = m_folder.filePath(QStringLiteral("tiny.gguf"));
+    }
+
+    void theMainJobWritesChartsAndData()
+    {
+        const QString folder = m_folder.filePath(QStringLiteral("一時　フォルダ"));
+        const Outcome outcome = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("the model"),
+                                             QStringLiteral("--raw"), QStringLiteral("--max-tokens"), QStringLiteral("5"),
+                                             QStringLiteral("--export"), folder, QStringLiteral("--quit")},
+                                            {{QStringLiteral("TMPDIR"), m_folder.path()}});
+        QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
+        QCOMPARE(outcome.out.count(QLatin1Char('\n')), 13);
+        const auto record = loadRun((folder + QStringLiteral("/run.lectern.json")).toStdString());
+        QVERIFY2(record.has_value(), record ? "" : record.error().text().c_str());
+        QCOMPARE(record->outputTokens.size(), std::size_t(5));
+        QCOMPARE(QImage(folder + QStringLiteral("/timeline.png")).size(), QSize(1600, 900));
+    }
+
+    void filesAreTheSameInEveryLocale()
+    {
+        const auto exportWith = [&](const QString &locale) {
+            const QString folder = m_folder.filePath(QStringLiteral("out-") + locale);
+            const Outcome outcome = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("x"), QStringLiteral("--raw"),
+                                                 QStringLiteral("--max-tokens"), QStringLiteral("3"), QStringLiteral("--export"), folder, QStringLiteral("--quit")},
+                                                {{QStringLiteral("LC_ALL"), locale}, {QStringLiteral("LANG"), locale}});
+            QFile file(folder + QStringLiteral("/metrics.csv"));
+            return outcome.exitCode == 0 && file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+        };
+        const QStringList english = exportWith(QStringLiteral("C.UTF-8")).split(QLatin1Char('\n'));
+        const QStringList german = exportWith(QStringLiteral("de_DE.UTF-8")).split(QLatin1Char('\n'));
+        QVERIFY(english.size() > 5);
+        QCOMPARE(german.size(), english.size());
+        for (int i = 0; i < english.size(); ++i)
+            QCOMPARE(german[i].section(QLatin1Char(','), 0, 0), english[i].section(QLatin1Char(','), 0, 0));
+    }
+
+    void aPictureOfTheWindowHasTheSizeAskedFor()
+    {
+        const QString path = m_folder.filePath(QStringLiteral("window.png"));
+        const Outcome outcome = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("the"), QStringLiteral("--max-tokens"),
+                                             QStringLiteral("4"), QStringLiteral("--screenshot"), path, QStringLiteral("--size"), QStringLiteral("1024x640"),
+                                             QStringLiteral("--theme"), QStringLiteral("dark")});
+        QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
+        const QImage picture(path);
+        QCOMPARE(picture.size(), QSize(1024, 640));
+        QVERIFY(picture.pixelColor(2, 300).lightness() < 90);
+    }
+
+    void wrongCallsEndWithTwoAndOneLine_data()
+    {
+        QTest::addColumn<QStringList>("arguments");
+        QTest::newRow("option") << QStringList{QStringLiteral("--nonsense")};
+        QTest::newRow("number") << QStringList{QStringLiteral("--max-tokens"), QStringLiteral("many")};
+        QTest::newRow("size") << QStringList{QStringLiteral("--size"), QStringLiteral("10x10")};
+        QTest::newRow("theme") << QStringList{QStringLiteral("--theme"), QStringLiteral("pink")};
+        QTest::newRow("both modes") << QStringList{QStringLiteral("--chat"), QStringLiteral("--raw")};
+        QTest::newRow("export of nothing") << QStringList{QStringLiteral("--export"), QStringLiteral("x")};
+    }
+
+    void wrongCallsEndWithTwoAndOneLine()
+    {
+        QFETCH(QStringList, arguments);
+        const Outcome outcome = lecternWith(arguments);
+        QCOMPARE(outcome.exitCode, 2);
+        QCOMPARE(outcome.err.count(QLatin1Char('\n')), 1);
+        QVERIFY(outcome.out.isEmpty());
+    }
+
+    void failuresEndWithOneAndTheReason()
+    {
+        const Outcome missing = lecternWith({QStringLiteral("--model"), QStringLiteral("/nowhere/x.gguf"), QStringLiteral("--run"), QStringLiteral("a"),
+                                             QStringLiteral("--export"), m_folder.filePath(QStringLiteral("e")), QStringLiteral("--quit")});
+        QCOMPARE(missing.exitCode, 1);
+        QVERIFY2(missing.err.contains(QStringLiteral("/nowhere/x.gguf")), qPrintable(missing.err));
+        const Outcome unwritable = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("a"), QStringLiteral("--raw"),
+                                                QStringLiteral("--max-tokens"), QStringLiteral("2"), QStringLiteral("--export"), m_model, QStringLiteral("--quit")});
+        QCOMPARE(unwritable.exitCode, 1);
+        QVERIFY2(unwritable.err.contains(m_model), qPrintable(unwritable.err));
+        const Outcome empty = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QString(), QStringLiteral("--quit")});
+        QCOMPARE(empty.exitCode, 1);
+        const Outcome display = lecternWith({});
+        QCOMPARE(display.exitCode, 1);
+        QVERIFY(display.err.contains(QStringLiteral("display")));
+    }
+
+    void helpAndVersionPrint()
+    {
+        const Outcome help = lecternWith({QStringLiteral("--help")});
+        QCOMPARE(help.exitCode, 0);
+        for (const char *option : {"--run", "--export", "--screenshot", "--theme", "--quit"})
+            QVERIFY2(help.out.contains(QLatin1String(option)), option);
+        const Outcome version = lecternWith({QStringLiteral("--version")});
+        QCOMPARE(version.exitCode, 0);
+        QVERIFY(version.out.startsWith(QStringLiteral("lectern 0.")));
+    }
+};
+
+QTEST_GUILESS_MAIN(TestHeadless)
+#include "tst_headless.moc"
