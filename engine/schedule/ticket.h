@@ -23,7 +23,7 @@ struct Ticket
     }
 
     // Engine thread.
-    void emitEvent(EventBody body) { sink.emitEvent({id, std::move(body)}); }
+    void emitEvent(EventBody body);
 
     const RequestId id;
     const Request request;

@@ -74,7 +74,7 @@ std::string JsonObject::path() const
         text += '.';
     text += m_key;
     if (m_index != kNoIndex)
-        text += "[" + std::to_string(m_index) + "]";
+        text.append("[").append(std::to_string(m_index)).append("]");
     return text;
 }
 
