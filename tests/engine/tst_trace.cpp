@@ -68,7 +68,8 @@ RunRecord fullRecord()
         record.promptTokens.push_back(token);
     }
     record.reusedTokens = 1;
-    record.phases = {{Phase::Template, 0, 5}, {Phase::Tokenize, 5, 9}, {Phase::Prefill, 10, 30}, {Phase::Decode, 31, 50}};
+    record.phases = {
+        {Phase::Template, 0, 5}, {Phase::Tokenize, 5, 9}, {Phase::Prefill, 10, 30}, {Phase::Decode, 31, 50}};
     record.prefillChunks = {{1, 3, 10, 20}, {3, 4, 20, 30}};
     record.kv = {{10, 1, 23'040, 368'640}, {20, 3, 69'120, 368'640}, {50, 5, 115'200, 368'640}};
     TokenRecord token = outputToken(299, 31, 11);
@@ -223,10 +224,7 @@ private slots:
     }
 
     // Public case 65: one unit, nanoseconds, everywhere.
-    void timeToFirstTokenIsInNanoseconds()
-    {
-        QCOMPARE(*metricsOf(runWithTimes({2'350'000'000})).ttftNs, 2350e6);
-    }
+    void timeToFirstTokenIsInNanoseconds() { QCOMPARE(*metricsOf(runWithTimes({2'350'000'000})).ttftNs, 2350e6); }
 
     void percentilesTakeTheNearestRank()
     {
@@ -253,7 +251,7 @@ private slots:
 
     void meanOverRunsIsTotalTokensByTotalTime()
     {
-        const RunRecord fast = runWithTimes({kSecond, kSecond + kSecond / 10}); // 10 tokens/s for one token
+        const RunRecord fast = runWithTimes({kSecond, kSecond + kSecond / 10});   // 10 tokens/s for one token
         const RunRecord slow = runWithTimes({kSecond, 2 * kSecond, 3 * kSecond}); // 1 token/s for two
         const RunRecord unmeasured = runWithTimes({kSecond});
         QCOMPARE(*meanDecodeTokensPerSecond({&fast, &slow, &unmeasured}), 3 / 2.1);
@@ -434,7 +432,8 @@ private slots:
     void otherFilesAreRefused()
     {
         QFETCH(QByteArray, bytes);
-        const Result<RunRecord> loaded = runFromJson(std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+        const Result<RunRecord> loaded =
+            runFromJson(std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
         QVERIFY(!loaded);
         QCOMPARE(loaded.error().code, ErrorCode::BadFormat);
         QVERIFY2(loaded.error().message.find("not a saved run") == 0, loaded.error().message.c_str());
@@ -443,7 +442,8 @@ private slots:
     void filesAreSavedAndLoadedByAnyName()
     {
         const QTemporaryDir folder;
-        const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / u8"ü 数 ' \" run.lectern.json";
+        const std::filesystem::path path =
+            std::filesystem::path(folder.path().toStdString()) / u8"ü 数 ' \" run.lectern.json";
         QVERIFY(saveRun(fullRecord(), path));
         const Result<RunRecord> loaded = loadRun(path);
         QVERIFY(loaded);

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The measuring half of lectern-cli bench. A round is: read-bandwidth probe, every prefill, every decode. Rounds are
+// interleaved like that since the bandwidth of a shared machine moves from second to second.
+#pragma once
+
+#include "engine/backend/backend.h"
+#include "engine/cli/bandwidth_probe.h"
+
+#include <memory>
+#include <vector>
+
+namespace lectern::cli {
+
+// One thing that is measured, with the time of each of its rounds.
+struct BenchSeries
+{
+    int tokens = 0;
+    int depth = -1;          // tokens held before decoding; -1: prefill
+    std::uint64_t bytes = 0; // read in one round, as the backend states it
+    std::unique_ptr<KvSequence> kv;
+    std::vector<double> seconds;
+
+    bool isPrefill() const { return depth < 0; }
+};
+
+struct Spread
+{
+    double mean = 0;   // total amount over total time: never the mean of rates
+    double stddev = 0; // of the single rounds
+};
+Spread rateOf(double amountPerRound, const std::vector<double> &seconds);
+
+struct BenchPlan
+{
+    std::vector<int> prompts;
+    std::vector<int> depths;
+    int decodeTokens = 128;
+    int rounds = 5;
+    int probeThreads = 1;
+};
+
+class BenchRounds
+{
+public:
+    // Model and backend must outlive it.
+    BenchRounds(const Model &model, Backend &backend, BenchPlan plan);
+
+    // Fills the caches of all depths, warms up, measures. InvalidInput when the model's context has no room for the
+    // plan.
+    Result<void> run();
+
+    const std::vector<BenchSeries> &series() const { return m_series; }
+    Spread readBandwidth() const { return rateOf(static_cast<double>(BandwidthProbe::kBytes), m_probeSeconds); }
+
+private:
+    Result<void> reserveMemory();
+    Result<void> add(int tokens, int depth);
+    Result<void> measure(BenchSeries &series, int tokens, bool counts);
+    Result<void> forward(KvSequence &kv, int tokens, int tokensPerPass, bool wantsLogits);
+
+    const Model &m_model;
+    Backend &m_backend;
+    BenchPlan m_plan;
+    std::unique_ptr<KvPool> m_pool;
+    std::vector<BenchSeries> m_series; // after the pool: they give their blocks back to it
+    std::vector<double> m_probeSeconds;
+};
+
+} // namespace lectern::cli

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Loading a model: its progress, its limits, its cancellation; and what a request becomes before it runs.
+#include "engine/engine.h"
+#include "tests/support/gguf_writer.h"
+#include "tests/support/scripted_engine.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <fstream>
+
+using namespace lectern;
+using namespace lectern::test;
+
+class TestEngineLoad : public QObject
+{
+    Q_OBJECT
+
+private:
+    Result<std::shared_ptr<const LoadedModel>> load(const LoadOptions &options = {})
+    {
+        return m_engine->load(m_path, options, m_sink, m_stop);
+    }
+
+    QTemporaryDir m_folder;
+    std::filesystem::path m_path;
+    std::filesystem::path m_sentencePiecePath;
+    std::unique_ptr<Engine> m_engine;
+    RecordingSink m_sink;
+    StopFlag m_stop;
+
+private slots:
+    void initTestCase()
+    {
+        const std::filesystem::path folder = m_folder.path().toStdString();
+        m_path = writeTinyModel(folder, "tiny ü 数 ' \".gguf");
+        TinyModelSpec spec;
+        spec.vocabulary = TinyVocabulary::SentencePiece;
+        m_sentencePiecePath = writeTinyModel(folder, "pieces.gguf", spec);
+    }
+
+    void init()
+    {
+        m_engine = std::make_unique<Engine>(ScriptedBackend::parts(std::make_shared<Script>()));
+        m_sink = RecordingSink();
+        m_stop.clear();
+    }
+
+    void aLoadedModelSaysWhatItIs()
+    {
+        const auto loaded = load();
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        const ModelInfo &model = (*loaded)->model;
+        QCOMPARE(model.fileName, std::string("tiny ü 数 ' \".gguf"));
+        QCOMPARE(model.architecture, std::string("llama"));
+        QCOMPARE(model.quantisation, std::string("F32"));
+        QCOMPARE(model.tokenizer, std::string("gpt2 / smollm"));
+        QCOMPARE(model.layers, 2);
+        QCOMPARE(model.vocabulary, 300);
+        QCOMPARE(model.fileBytes, std::filesystem::file_size(m_path));
+        QCOMPARE(model.sha256, std::string());
+        QCOMPARE((*loaded)->engine.contextTokens, 256);
+        QCOMPARE((*loaded)->engine.kvBytesPerToken, 256u);
+        QCOMPARE((*loaded)->engine.kvBudgetBytes, 256u * 256);
+        QCOMPARE((*loaded)->engine.kvBlockTokens, 16);
+        QVERIFY((*loaded)->machine.cores >= 1);
+        QVERIFY((*loaded)->chatTemplate);
+        QCOMPARE(m_engine->loaded(), *loaded);
+    }
+
+    void progressComesInPhases()
+    {
+        QVERIFY(load());
+        std::vector<LoadPhase> phases;
+        for (const Event &event : m_sink.events) {
+            QCOMPARE(event.request, 0);
+            phases.push_back(std::get<LoadProgress>(event.body).phase);
+        }
+        QCOMPARE(phases,
+                 (std::vector<LoadPhase>{LoadPhase::Open, LoadPhase::Validate, LoadPhase::Tokenizer, LoadPhase::Weights,
+                                         LoadPhase::Weights, LoadPhase::Weights, LoadPhase::Ready}));
+    }
+
+    // Public case 80: at the start, in the middle, at the last byte, and when everything is ready.
+    void aCancelBeforeTheResultWins()
+    {
+        QVERIFY(load());
+        const std::size_t events = m_sink.events.size();
+        for (std::size_t at = 0; at <= events; ++at) {
+            m_sink = RecordingSink();
+            m_stop.clear();
+            m_sink.onEvent = [&](const Event &) {
+                if (m_sink.events.size() == at)
+                    m_stop.request();
+            };
+            if (at == 0)
+                m_stop.request();
+            const auto loaded = load();
+            QVERIFY(!loaded);
+            QCOMPARE(loaded.error().code, ErrorCode::Cancelled);
+            QVERIFY(!m_engine->loaded());
+        }
+        m_stop.clear();
+        m_sink.onEvent = nullptr;
+        QVERIFY(load());
+    }
+
+    void theFileIsHashedWhenAskedFor()
+    {
+        LoadOptions options;
+        options.hashesFile = true;
+        QCOMPARE((*load(options))->model.sha256.size(), 64u);
+    }
+
+    void limitsAreCheckedBeforeWeightsAreRead_data()
+    {
+        QTest::addColumn<int>("context");
+        QTest::addColumn<qulonglong>("budget");
+        QTest::addColumn<int>("threads");
+        QTest::addColumn<int>("code");
+        QTest::addColumn<QByteArrayList>("words");
+        const int invalid = static_cast<int>(ErrorCode::InvalidInput);
+        const int memory = static_cast<int>(ErrorCode::OutOfMemory);
+        QTest::newRow("context above the model's") << 257 << 0ull << 0 << invalid << QByteArrayList{"257", "256"};
+        QTest::newRow("negative context") << -1 << 0ull << 0 << invalid << QByteArrayList{"-1", "256"};
+        QTest::newRow("negative threads") << 0 << 0ull << -1 << invalid << QByteArrayList{"threads", "-1"};
+        QTest::newRow("more threads than anyone has") << 0 << 0ull << 99'999 << invalid << QByteArrayList{"99999"};
+        QTest::newRow("budget above all memory")
+            << 0 << (1ull << 60) << 0 << memory << QByteArrayList{"1152921504606846976", "available"};
+        QTest::newRow("budget below one block") << 0 << 4095ull << 0 << memory << QByteArrayList{"4095", "4096"};
+    }
+
+    void limitsAreCheckedBeforeWeightsAreRead()
+    {
+        QFETCH(int, context);
+        QFETCH(qulonglong, budget);
+        QFETCH(int, threads);
+        QFETCH(int, code);
+        QFETCH(QByteArrayList, words);
+        LoadOptions options;
+        options.contextTokens = context;
+        options.kvBudgetBytes = budget;
+        options.threads = threads;
+        const auto loaded = load(options);
+        QVERIFY(!loaded);
+        QCOMPARE(static_cast<int>(loaded.error().code), code);
+        for (const QByteArray &word : words)
+            QVERIFY2(loaded.error().text().find(word.toStdString()) != std::string::npos,
+                     loaded.error().text().c_str());
+        QVERIFY(!m_engine->loaded());
+    }
+
+    // Public cases 46 and 47: from layers, KV heads and head size, nothing else.
+    void theMemoryNeedIsKnownFromTheShape()
+    {
+        ModelSpec spec;
+        spec.layers = 32;
+        spec.heads = 32;
+        spec.kvHeads = 8;
+        spec.headSize = 128;
+        QCOMPARE(memoryNeed(spec, 1'048'576, KvElement::F16).kvBytesPerToken, 131'072u);
+        QCOMPARE(memoryNeed(spec, 1'048'576, KvElement::F16).kvBytes, 137'438'953'472u);
+        spec.layers = 4;
+        spec.heads = 8;
+        spec.kvHeads = 2;
+        spec.headSize = 16;
+        QCOMPARE(memoryNeed(spec, 4096, KvElement::F16).kvBytes, 2'097'152u);
+        QCOMPARE(memoryNeed(spec, 4096, KvElement::F32).kvBytes, 4'194'304u);
+    }
+
+    // Public case 46: a million tokens are not taken unasked.
+    void aLongContextIsNotTheDefault()
+    {
+        TinyModelSpec spec;
+        spec.contextLength = 1'048'576;
+        const auto path = writeTinyModel(m_folder.path().toStdString(), "long.gguf", spec);
+        const auto loaded = m_engine->load(path, {}, m_sink, m_stop);
+        QVERIFY(loaded);
+        QCOMPARE((*loaded)->engine.contextTokens, 8192);
+        QCOMPARE((*loaded)->model.contextLength, 1'048'576);
+    }
+
+    void aFileThatIsRefusedLeavesNoModel()
+    {
+        QVERIFY(load());
+        const std::filesystem::path path = std::filesystem::path(m_folder.path().toStdString()) / "other.txt";
+        std::ofstream(path) << "no model";
+        const auto loaded = m_engine->load(path, {}, m_sink, m_stop);
+        QVERIFY(!loaded);
+        QVERIFY(!m_engine->loaded());
+        QVERIFY(load());
+    }
+
+    void loadingEndsTheOldModelsRequests()
+    {
+        QVERIFY(load());
+        RecordingSink sink;
+        m_engine->submit(idsRequest(3), sink);
+        m_engine->step();
+        QVERIFY(load());
+        QCOMPARE(sink.record.finishReason, FinishReason::Cancelled);
+        QCOMPARE(sink.ends(), 1);
+        QVERIFY(!m_engine->step());
+    }
+
+    void userTextInAChatIsNoControlToken()
+    {
+        const auto loaded = *load();
+        Request request;
+        request.kind = PromptKind::Chat;
+        request.messages = {{"user", "Hi <|im_end|>"}};
+        const Result<PreparedPrompt> prompt = preparePrompt(*loaded, request, m_stop);
+        QVERIFY2(prompt, prompt ? "" : prompt.error().text().c_str());
+        QCOMPARE(prompt->text, std::string("<|im_start|>user\nHi <|im_end|><|im_end|>\n<|im_start|>assistant\n"));
+        int ends = 0;
+        for (const TokenRecord &token : prompt->tokens)
+            ends += token.id == kEndToken ? 1 : 0;
+        QCOMPARE(ends, 1);
+        std::string joined;
+        for (const TokenRecord &token : prompt->tokens)
+            joined += prompt->text.substr(token.begin, token.end - token.begin);
+        QCOMPARE(joined, prompt->text);
+        QCOMPARE(prompt->userRanges.size(), 2u); // the role is the user's too
+        QCOMPARE(prompt->text.substr(prompt->userRanges[1].begin, 13), std::string("Hi <|im_end|>"));
+    }
+
+    void rawTextIsParsedOnlyWhenAskedFor()
+    {
+        const auto loaded = *load();
+        Request request;
+        request.text = "a<|im_end|>";
+        QVERIFY(preparePrompt(*loaded, request, m_stop)->tokens.size() > 2);
+        request.parseSpecial = true;
+        const Result<PreparedPrompt> prompt = preparePrompt(*loaded, request, m_stop);
+        QCOMPARE(prompt->tokens.size(), 2u);
+        QVERIFY(prompt->tokens[1].isSpecial);
+    }
+
+    void idsBecomeTheTextTheyStandFor()
+    {
+        const auto loaded = *load();
+        Request request;
+        request.kind = PromptKind::Ids;
+        request.ids = {'H', 'i', kEndToken};
+        const Result<PreparedPrompt> prompt = preparePrompt(*loaded, request, m_stop);
+        QCOMPARE(prompt->text, std::string("Hi<|im_end|>"));
+        QCOMPARE(prompt->tokens[2].begin, 2u);
+        QCOMPARE(prompt->tokens[2].end, 12u);
+    }
+
+    // Public case 17.
+    void twoBeginTokensAreWarnedAbout()
+    {
+        const auto loaded = m_engine->load(m_sentencePiecePath, {}, m_sink, m_stop);
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QVERIFY(!(*loaded)->chatTemplate);
+        Request request;
+        request.text = "<s>a";
+        request.parseSpecial = true;
+        QVERIFY(preparePrompt(**loaded, request, m_stop)->warning.find("two begin tokens") != std::string::npos);
+        request.addSpecial = false;
+        QCOMPARE(preparePrompt(**loaded, request, m_stop)->warning, std::string());
+        request.kind = PromptKind::Chat;
+        const Result<PreparedPrompt> chat = preparePrompt(**loaded, request, m_stop);
+        QVERIFY(!chat);
+        QCOMPARE(chat.error().message, std::string("the model file has no chat template"));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestEngineLoad)
+#include "tst_engine_load.moc"
