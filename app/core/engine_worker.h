@@ -6,7 +6,6 @@
 #include "app/core/event_queue.h"
 #include "engine/engine.h"
 
-#include <QMetaType>
 #include <QObject>
 #include <QString>
 
@@ -74,8 +73,3 @@ private:
 };
 
 } // namespace lectern
-
-Q_DECLARE_METATYPE(lectern::LoadedModelPtr)
-Q_DECLARE_METATYPE(lectern::Error)
-Q_DECLARE_METATYPE(lectern::Request)
-Q_DECLARE_METATYPE(lectern::LoadOptions)

@@ -41,5 +41,3 @@ private:
 };
 
 } // namespace lectern
-
-Q_DECLARE_METATYPE(lectern::PromptTokensPtr)

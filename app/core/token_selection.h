@@ -40,5 +40,3 @@ private:
 };
 
 } // namespace lectern
-
-Q_DECLARE_METATYPE(lectern::TokenRef)
