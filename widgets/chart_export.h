@@ -8,10 +8,14 @@
 #include <QImage>
 #include <QSize>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class ChartFormat { Png, Svg, Pdf };
+enum class ChartFormat
+{
+    Png,
+    Svg,
+    Pdf
+};
 
 struct ChartExportOptions
 {
@@ -28,7 +32,8 @@ ChartFormat formatOfPath(const QString &path);
 QImage renderChart(RunChart &chart, const ChartExportOptions &options, const Theme &theme);
 
 // Exports are drawn with the light theme (for slides and paper) unless the caller gives another. Atomic.
-Result<void> exportChart(RunChart &chart, const QString &path, const ChartExportOptions &options, const Theme &theme = Theme::light());
+Result<void> exportChart(RunChart &chart, const QString &path, const ChartExportOptions &options,
+                         const Theme &theme = Theme::light());
 Result<void> copyChart(RunChart &chart, const ChartExportOptions &options, const Theme &theme = Theme::light());
 
 } // namespace lectern

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// KV cache: bytes used (area, prefill and decode part), allocated (stairs of 16 tokens) and the formula (dotted), against tokens held.
+// KV cache: bytes used (area, prefill and decode part), allocated (stairs of 16 tokens) and the formula (dotted),
+// against tokens held.
 #pragma once
 
 #include "widgets/run_chart.h"
 
-namespace lectern
-{
+namespace lectern {
 
 class KvChart : public RunChart
 {
@@ -17,13 +17,25 @@ public:
 
 protected:
     void rebuild() override;
-    void append(int runId) override;
-    void highlight(TokenRef token) override;
+    void append(const ShownRun &run) override;
+    void updateAxes(const QSizeF &area) override;
+    void drawData(QCPPainter *painter, const QRectF &area) override;
+    void drawHighlight(QCPPainter *painter, const QRectF &area, const ShownRun &run, TokenRef token) override;
     TokenRef tokenAt(const QPointF &position) const override;
-    QString headline() const override;
+    QVector<HeadlinePart> headline() const override;
+    std::vector<LegendEntry> legend() const override;
+    QString describe() const override;
 
 private:
+    struct Series;
     struct Private;
+    double usedAt(const Series &series, double tokens) const;
+    QPolygonF line(const Series &series, const std::vector<double> &values, double toTokens) const;
+    void drawUsed(QCPPainter *painter, const QRectF &area, const ShownRun &run) const;
+    void drawAllocated(QCPPainter *painter, const QRectF &area, const ShownRun &run) const;
+    void drawFormula(QCPPainter *painter, const QRectF &area, const ShownRun &run) const;
+    void drawOverlaidRun(QCPPainter *painter, const QRectF &area, const ShownRun &run) const;
+    void drawNoCache(QCPPainter *painter, const QRectF &area, const ShownRun &run) const;
     std::unique_ptr<Private> d;
 };
 

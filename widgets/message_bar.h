@@ -12,15 +12,19 @@ class QLabel;
 class QPushButton;
 class QToolButton;
 
-namespace lectern
-{
+namespace lectern {
 
 class MessageBar : public QFrame
 {
     Q_OBJECT
 
 public:
-    enum class Kind { Info, Warning, Error };
+    enum class Kind
+    {
+        Info,
+        Warning,
+        Error
+    };
 
     explicit MessageBar(QWidget *parent = nullptr);
     void setTheme(const Theme &theme);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Colours of the program: one accent per meaning (prefill orange, decode blue, KV cache green) in every pane, all from the
-// colour-blind-safe Okabe-Ito set and always beside a second cue (border, pattern, dash, marker, text).
+// Colours of the program: one accent per meaning (prefill orange, decode blue, KV cache green) in every pane, all from
+// the colour-blind-safe Okabe-Ito set and always beside a second cue (border, pattern, dash, marker, text).
 #pragma once
 
 #include "app/core/run_store.h"
 #include "app/core/settings.h"
 
 #include <QColor>
+#include <QFont>
 #include <QIcon>
 #include <QPalette>
 
@@ -14,12 +15,19 @@
 
 class QApplication;
 
-namespace lectern
-{
+namespace lectern {
 
 inline constexpr int kTokenColors = 6;
 
-enum class Marker { Circle, Triangle, Square, Diamond, Cross, Plus };
+enum class Marker
+{
+    Circle,
+    Triangle,
+    Square,
+    Diamond,
+    Cross,
+    Plus
+};
 
 // Look of one run in charts and tables.
 struct RunStyle
@@ -50,10 +58,22 @@ struct Theme
     QPalette palette() const;
 };
 
-// Fusion style, palette, font size and style sheet of the whole program.
+// WCAG contrast of two opaque colours, 1 to 21. Text needs 4.5, lines and areas 3.
+double contrast(const QColor &a, const QColor &b);
+// `amount` 0: from, 1: to.
+QColor mixed(const QColor &from, const QColor &to, double amount);
+// `color` moved towards black or white until it can be read as text on `background`.
+QColor readable(QColor color, const QColor &background);
+
+// Small bold capitals of pane titles.
+QFont paneTitleFont(const QFont &base);
+
+// Fusion style, palette, font size and style sheet of the whole program. The sheet knows these dynamic properties:
+// card=true on a QFrame (a pane), primary=true on a QPushButton or QToolButton (the one main action).
 void applyTheme(QApplication &application, const Theme &theme);
 
-// Monochrome SVG icon of the resources (":/icons/NAME.svg") in the theme's text colour, dimmed when disabled.
-QIcon themedIcon(const QString &name, const Theme &theme);
+// Monochrome SVG icon of the resources (":/icons/NAME.svg") in `color` (default: the theme's text colour), dimmed when
+// disabled. A null icon if there is no such file.
+QIcon themedIcon(const QString &name, const Theme &theme, const QColor &color = {});
 
 } // namespace lectern

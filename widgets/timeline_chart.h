@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Prefill / decode: one bar a run, to scale, with template, tokenize, prefill chunks and every decode step.
+// Prefill / decode: one bar a run, to scale, with template, tokenize, prefill chunks and every decode step. One run is
+// drawn large with its parts named; several runs are rows on one time axis.
 #pragma once
 
 #include "widgets/run_chart.h"
 
-namespace lectern
-{
+namespace lectern {
 
 class TimelineChart : public RunChart
 {
@@ -17,13 +17,28 @@ public:
 
 protected:
     void rebuild() override;
-    void append(int runId) override;
-    void highlight(TokenRef token) override;
+    void append(const ShownRun &run) override;
+    void updateAxes(const QSizeF &area) override;
+    void drawData(QCPPainter *painter, const QRectF &area) override;
+    void drawHighlight(QCPPainter *painter, const QRectF &area, const ShownRun &run, TokenRef token) override;
     TokenRef tokenAt(const QPointF &position) const override;
-    QString headline() const override;
+    QVector<HeadlinePart> headline() const override;
+    std::vector<LegendEntry> legend() const override;
+    QString describe() const override;
+    double leftMargin(double width) const override;
+    double rightMargin(double width) const override;
 
 private:
+    struct Series;
     struct Private;
+    QString prefillText(const ShownRun &run) const;
+    QString totalText(const ShownRun &run, bool isLong) const;
+    QRectF barRect(const QRectF &area, int runId) const;
+    void drawBar(QCPPainter *painter, const QRectF &bar, const ShownRun &run) const;
+    void drawSteps(QCPPainter *painter, const QRectF &bar, const Series &series) const;
+    void drawNames(QCPPainter *painter, const QRectF &area, const QRectF &bar, const ShownRun &run) const;
+    void drawBrackets(QCPPainter *painter, const QRectF &area, const QRectF &bar, const ShownRun &run) const;
+    void drawRowTexts(QCPPainter *painter, const QRectF &area, const QRectF &bar, const ShownRun &run) const;
     std::unique_ptr<Private> d;
 };
 

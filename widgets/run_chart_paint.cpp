@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Looks of the charts: margins, axes, title line, legend, highlight, export.
+#include "app/core/format.h"
+#include "widgets/run_chart.h"
+
+#include <QFontMetricsF>
+
+#include <algorithm>
+#include <cmath>
+
+namespace lectern {
+
+namespace {
+
+constexpr int kExportPixels = 13; // text height in exports, at 96 dpi; 1.5 times for projectors
+
+QString richText(const QVector<HeadlinePart> &parts, const Theme &theme)
+{
+    QString text;
+    for (const HeadlinePart &part : parts) {
+        if (!text.isEmpty()) {
+            text += QStringLiteral("<span style='color:%1'> · </span>").arg(theme.mutedText.name());
+        }
+        const QString escaped = part.text.toHtmlEscaped().replace(u' ', QStringLiteral("&nbsp;"));
+        text += part.isStrong ? QStringLiteral("<b style='color:%1'>%2</b>").arg(theme.text.name(), escaped)
+                              : QStringLiteral("<span style='color:%1'>%2</span>").arg(theme.mutedText.name(), escaped);
+    }
+    return text;
+}
+
+double partWidth(const HeadlinePart &part, QFont font)
+{
+    font.setBold(part.isStrong);
+    return QFontMetricsF(font).horizontalAdvance(part.text);
+}
+
+void setTextColor(QWidget *widget, const QColor &color)
+{
+    QPalette palette = widget->palette();
+    palette.setColor(QPalette::WindowText, color);
+    widget->setPalette(palette);
+}
+
+} // namespace
+
+QFont RunChart::smallFont() const
+{
+    QFont font = m_exportFont.value_or(this->font());
+    if (font.pixelSize() > 0) {
+        font.setPixelSize(std::max(1, static_cast<int>(std::lround(font.pixelSize() * 0.9))));
+    } else {
+        font.setPointSizeF(font.pointSizeF() * 0.92);
+    }
+    return font;
+}
+
+double RunChart::leftMargin(double) const
+{
+    return QFontMetricsF(smallFont()).horizontalAdvance(QStringLiteral("00.00")) + 6;
+}
+
+double RunChart::rightMargin(double) const
+{
+    return QFontMetricsF(smallFont()).averageCharWidth();
+}
+
+void RunChart::setXAxis(const QString &name, const AxisUnit &unit, double end, bool isCount, double begin)
+{
+    m_xName = unit.name.isEmpty() ? name : tr("%1, %2", "axis name: quantity, unit").arg(name, unit.name);
+    m_xRange = QCPRange(begin, end);
+    m_xTicker->setUnit(unit);
+    m_xTicker->setIntegers(isCount);
+}
+
+void RunChart::setYAxis(const QString &name, const AxisUnit &unit, double end)
+{
+    m_yName = name.isEmpty() ? QString() : tr("%1, %2", "axis name: quantity, unit").arg(name, unit.name);
+    m_yTicker->setUnit(unit);
+    m_plot->yAxis->setTickLabels(!name.isEmpty());
+    m_plot->yAxis->grid()->setVisible(!name.isEmpty());
+    m_plot->yAxis->setRange(0, end);
+}
+
+// Everything that depends on the size, right before drawing. Margins come from the font alone.
+void RunChart::prepare(const QSize &viewport)
+{
+    const QFontMetricsF metrics(smallFont());
+    const int left = static_cast<int>(std::ceil(leftMargin(viewport.width()))),
+              right = static_cast<int>(std::ceil(rightMargin(viewport.width())));
+    const int top = static_cast<int>(std::ceil(metrics.height() * 1.4)),
+              bottom = static_cast<int>(std::ceil(metrics.height())) + 7;
+    m_plot->axisRect()->setMargins(QMargins(left, top, right, bottom));
+    const QSizeF area(std::max(1, viewport.width() - left - right), std::max(1, viewport.height() - top - bottom));
+    m_isSettingRange = true;
+    updateAxes(area);
+    const QCPRange range = m_zoom.value_or(m_xRange);
+    m_plot->xAxis->setRange(range);
+    m_isSettingRange = false;
+    m_xTicker->setTickCount(std::max(2, static_cast<int>(area.width() / (metrics.averageCharWidth() * 12))));
+    m_yTicker->setTickCount(std::clamp(static_cast<int>(area.height() / (metrics.height() * 1.9)), 1, 5));
+    const double name = metrics.horizontalAdvance(m_xName) + metrics.averageCharWidth() * 4;
+    m_xTicker->setLabelEnd(range.lower + range.size() * (1 - name / area.width()));
+}
+
+void RunChart::applyThemeToPlot()
+{
+    m_plot->setBackground(QBrush(m_theme.card));
+    for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis}) {
+        axis->setTickLabelFont(smallFont());
+        axis->setTickLabelColor(m_theme.mutedText);
+        axis->grid()->setPen(QPen(m_theme.grid, 1));
+    }
+    m_plot->xAxis->setBasePen(QPen(mixed(m_theme.border, m_theme.mutedText, 0.4), 1));
+    if (!m_exportFont) {
+        setTextColor(m_titleLabel, m_theme.mutedText);
+        setTextColor(m_emptyLabel, m_theme.mutedText);
+    }
+}
+
+QVector<HeadlinePart> RunChart::fittingHeadline(double width) const
+{
+    const QFont font = m_exportFont.value_or(this->font());
+    const double separator = QFontMetricsF(font).horizontalAdvance(QStringLiteral(" · "));
+    QVector<HeadlinePart> parts;
+    double used = 0;
+    for (const HeadlinePart &part : headline()) {
+        used += partWidth(part, font) + (parts.isEmpty() ? 0 : separator);
+        if (used > width) {
+            break;
+        }
+        parts.append(part);
+    }
+    return parts;
+}
+
+void RunChart::updateTexts()
+{
+    const bool empty = isEmpty();
+    m_plot->setHidden(empty);
+    m_emptyLabel->setHidden(!empty);
+    m_headlineLabel->setFont(font());
+    const double room = m_headlineLabel->width() - 4;
+    m_headlineLabel->setText(empty ? QString() : richText(fittingHeadline(room), m_theme));
+    const ShownRun *current = currentRun();
+    if (empty || (current && !current->isLive())) {
+        const QString words = empty ? m_emptyLabel->text() : describe();
+        setAccessibleDescription(words);
+        m_plot->setAccessibleDescription(words);
+    }
+}
+
+std::vector<LegendEntry> RunChart::runLegend(Swatch overlaySwatch) const
+{
+    std::vector<LegendEntry> entries;
+    if (m_runs.size() < 2) {
+        return entries;
+    }
+    for (const ShownRun &run : m_runs) {
+        LegendEntry entry{run.title, run.isCurrent ? Swatch::None : overlaySwatch, {}, run.style, run.isCurrent};
+        entries.insert(run.isCurrent ? entries.begin() : entries.end(), entry);
+    }
+    return entries;
+}
+
+// The line above the plot: name of the y axis at its left end, legend at its right end. Long run titles share what room
+// there is.
+void RunChart::drawStrip(QCPPainter *painter)
+{
+    const QRectF area(m_plot->axisRect()->rect());
+    const QFont font = smallFont();
+    const QFontMetricsF metrics(font);
+    const double gap = metrics.averageCharWidth() * 2;
+    QRectF line(0, 0, area.right(), area.top() - metrics.height() * 0.2);
+    painter->setFont(font);
+    painter->setPen(m_theme.mutedText);
+    if (!m_yName.isEmpty()) {
+        painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_yName);
+        line.setLeft(metrics.horizontalAdvance(m_yName) + gap * 2);
+    }
+    if (!m_xName.isEmpty()) {
+        const QRectF below(area.left(), area.bottom() + 6, area.width(), metrics.height());
+        painter->drawText(below, Qt::AlignRight | Qt::AlignVCenter | Qt::TextDontClip, m_xName);
+    }
+    std::vector<LegendEntry> entries = legend();
+    if (m_zoom && !m_exportFont) {
+        entries.push_back({tr("enlarged: double click shows all"), Swatch::None, {}, -1, false});
+    }
+    double total = 0, longest = 0;
+    for (const LegendEntry &entry : entries) {
+        total += legendWidth(entry, font) + gap;
+        longest = std::max(longest, legendWidth(entry, font));
+    }
+    double limit = longest;
+    const auto widthAt = [&](double most) {
+        double sum = 0;
+        for (const LegendEntry &entry : entries) {
+            sum += std::min(most, legendWidth(entry, font)) + gap;
+        }
+        return sum;
+    };
+    while (limit > gap * 3 && widthAt(limit) > line.width()) {
+        limit -= 4;
+    }
+    double left = std::max(line.left(), line.right() - widthAt(limit) + gap);
+    for (const LegendEntry &entry : entries) {
+        const double width = std::min(limit, legendWidth(entry, font));
+        if (left + width > line.right() + 1) {
+            break;
+        }
+        drawLegendEntry(painter, QRectF(left, line.top(), width, line.height()), entry, font, m_theme);
+        left += width + gap;
+    }
+}
+
+void RunChart::drawOverlay(QCPPainter *painter)
+{
+    if (m_exportFont) {
+        return;
+    }
+    if (m_hasKeyFocus && m_plot->hasFocus()) {
+        painter->setPen(QPen(m_theme.accent, 1));
+        painter->setBrush(Qt::NoBrush);
+        painter->drawRect(QRectF(m_plot->viewport()).adjusted(0.5, 0.5, -0.5, -0.5));
+    }
+    const ShownRun *run = findRun(m_highlight.runId);
+    if (run && m_highlight.isValid()) {
+        const auto &tokens =
+            m_highlight.part == TokenPart::Prompt ? run->record->promptTokens : run->record->outputTokens;
+        if (static_cast<std::size_t>(m_highlight.index) < tokens.size()) {
+            drawHighlight(painter, QRectF(m_plot->axisRect()->rect()), *run, m_highlight);
+        }
+    }
+}
+
+QString RunChart::readout(const ShownRun &run, TokenRef token, const QString &detail) const
+{
+    const auto &tokens = token.part == TokenPart::Prompt ? run.record->promptTokens : run.record->outputTokens;
+    const QString text = visibleTokenText(tokens[static_cast<std::size_t>(token.index)].bytes);
+    const QString number = QLocale().toString(token.index + 1);
+    const QString name =
+        token.part == TokenPart::Prompt ? tr("prompt token %1").arg(number) : tr("token %1").arg(number);
+    return tr("%1 “%2” · %3", "token number, its text, a value").arg(name, text, detail);
+}
+
+void RunChart::drawCursor(QCPPainter *painter, const QRectF &area, double at, const QString &text) const
+{
+    if (at < area.left() - 1 || at > area.right() + 1) {
+        return;
+    }
+    const QFont font = smallFont();
+    const QFontMetricsF metrics(font);
+    painter->setPen(QPen(m_theme.text, 1));
+    const double line = std::floor(at) + 0.5;
+    painter->drawLine(QPointF(line, area.top()), QPointF(line, area.bottom()));
+    const QSizeF size(metrics.horizontalAdvance(text) + metrics.averageCharWidth() * 1.6, metrics.height() * 1.25);
+    double left = line + 5;
+    if (left + size.width() > m_plot->viewport().right()) {
+        left = std::max(0.0, line - 5 - size.width());
+    }
+    const QRectF box(std::floor(left) + 0.5, std::floor(area.top()) + 1.5, std::ceil(size.width()),
+                     std::ceil(size.height()));
+    painter->setBrush(m_theme.card);
+    painter->setPen(QPen(m_theme.accent, 1));
+    painter->drawRoundedRect(box, 3, 3);
+    painter->setFont(font);
+    painter->setPen(m_theme.text);
+    painter->drawText(box, Qt::AlignCenter, text);
+}
+
+void RunChart::drawTitleLine(QCPPainter *painter, const QRectF &rect) const
+{
+    painter->setFont(paneTitleFont(*m_exportFont));
+    painter->setPen(m_theme.mutedText);
+    painter->drawText(rect, Qt::AlignLeft | Qt::AlignVCenter, m_title);
+    const double title = QFontMetricsF(painter->font()).horizontalAdvance(m_title);
+    const QVector<HeadlinePart> parts = fittingHeadline(rect.width() - title - QFontMetricsF(*m_exportFont).height());
+    const QString separator = QStringLiteral(" · ");
+    double left = rect.right();
+    for (qsizetype i = parts.size() - 1; i >= 0; --i) {
+        QFont font = *m_exportFont;
+        font.setBold(parts[i].isStrong);
+        left -= QFontMetricsF(font).horizontalAdvance(parts[i].text);
+        painter->setFont(font);
+        painter->setPen(parts[i].isStrong ? m_theme.text : m_theme.mutedText);
+        painter->drawText(QRectF(left, rect.top(), rect.right() - left + 2, rect.height()),
+                          Qt::AlignLeft | Qt::AlignVCenter, parts[i].text);
+        if (i > 0) {
+            left -= QFontMetricsF(*m_exportFont).horizontalAdvance(separator);
+            painter->setFont(*m_exportFont);
+            painter->setPen(m_theme.mutedText);
+            painter->drawText(QRectF(left, rect.top(), rect.width(), rect.height()), Qt::AlignLeft | Qt::AlignVCenter,
+                              separator);
+        }
+    }
+}
+
+void RunChart::paintTo(QCPPainter *painter, const QSize &size, const Theme &theme)
+{
+    catchUp();
+    const Theme screenTheme = std::exchange(m_theme, theme);
+    QFont font = this->font();
+    font.setPixelSize(static_cast<int>(std::lround(kExportPixels * (theme.isProjector ? 1.5 : 1))));
+    font.setHintingPreference(QFont::PreferNoHinting); // else the screen's scale would decide the shapes
+    m_exportFont = font;
+    applyThemeToPlot();
+
+    const double line = QFontMetricsF(font).height(), pad = std::round(line * 0.8);
+    painter->fillRect(QRect(QPoint(0, 0), size), theme.card);
+    painter->setAntialiasing(false);
+    const QRectF inner = QRectF(QPointF(0, 0), QSizeF(size)).adjusted(pad, pad * 0.75, -pad, -pad * 0.6);
+    drawTitleLine(painter, QRectF(inner.left(), inner.top(), inner.width(), line));
+    painter->setFont(smallFont());
+    painter->setPen(m_theme.mutedText);
+    if (const ShownRun *run = currentRun()) {
+        const RunRecord &record = *run->record;
+        QStringList source{
+            run->title,
+            singleLine(QString::fromStdString(record.model.name + " " + record.model.quantisation)).trimmed(),
+            singleLine(QString::fromStdString(record.engine.backend)).toUpper()};
+        source.removeAll(QString());
+        const QString text =
+            QFontMetricsF(smallFont()).elidedText(source.join(QStringLiteral(" · ")), Qt::ElideRight, inner.width());
+        painter->drawText(QRectF(inner.left(), inner.bottom() - line, inner.width(), line),
+                          Qt::AlignLeft | Qt::AlignVCenter, text);
+    }
+    const QRect plotRect =
+        QRectF(inner.left(), inner.top() + line * 1.3, inner.width(), inner.height() - line * 2.5).toAlignedRect();
+    if (plotRect.width() > 1 && plotRect.height() > 1) {
+        prepare(plotRect.size());
+        painter->save();
+        painter->translate(plotRect.topLeft());
+        m_plot->toPainter(painter, plotRect.width(), plotRect.height());
+        painter->restore();
+    }
+    m_exportFont.reset();
+    m_theme = screenTheme;
+    applyThemeToPlot();
+    replotLater();
+}
+
+} // namespace lectern
