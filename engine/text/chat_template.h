@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Chat templates: a small bounded interpreter of the Jinja subset that model files use.
 //
-// A template is code from the file: it has no access to anything but its variables, and steps, nesting and output size are
-// limited (CVE-2024-34359 and CVE-2026-5760 came from unbounded ones). Output is identical to Python Jinja2 3.1 with
-// trim_blocks and lstrip_blocks on, as the published tokenizers use it.
+// A template is code from the file: it has no access to anything but its variables, and steps, nesting and output size
+// are limited (CVE-2024-34359 and CVE-2026-5760 came from unbounded ones). Output is identical to Python Jinja2 3.1
+// with trim_blocks and lstrip_blocks on, as the published tokenizers use it.
 #pragma once
 
 #include "engine/base/result.h"
@@ -13,8 +14,7 @@
 #include <string>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 struct ChatMessage
 {
@@ -26,7 +26,8 @@ struct ChatMessage
 struct RenderedPrompt
 {
     std::string text;
-    std::vector<TextRange> userRanges; // what came out of messages' contents: tokenized as text, never as control tokens
+    std::vector<TextRange>
+        userRanges; // what came out of messages' contents: tokenized as text, never as control tokens
 };
 
 class ChatTemplate
