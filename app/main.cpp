@@ -6,6 +6,7 @@
 #include <QApplication>
 #include <QLibraryInfo>
 #include <QLocale>
+#include <QTemporaryDir>
 #include <QTranslator>
 
 #include <cstdio>
@@ -65,7 +66,9 @@ int main(int argc, char **argv)
     QGuiApplication::setDesktopFileName(QStringLiteral("io.lectern.Lectern"));
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/lectern.svg")));
 
-    Settings settings;
+    // A job starts from the defaults and leaves what the user set in the window alone.
+    const QTemporaryDir jobFolder;
+    Settings settings(line.quits ? jobFolder.filePath(QStringLiteral("settings.ini")) : QString());
     installTranslations(application, settings.language());
     MainWindow window(&settings);
     if (line.theme || line.isProjector)

@@ -25,6 +25,7 @@
 #include <QFile>
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QLabel>
 #include <QMimeData>
 #include <QStandardPaths>
 #include <QVBoxLayout>
@@ -56,6 +57,7 @@ MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver)
 {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
+    setContentsMargins(6, 0, 6, 0);
     resize(1280, 800);
     buildPanes();
     buildMenus();
@@ -112,10 +114,20 @@ void MainWindow::buildPanes()
     timelinePane->setProperty("card", true);
     timeline->setProperty("card", false);
     auto *timelineLayout = new QVBoxLayout(timelinePane);
-    timelineLayout->setContentsMargins(0, 0, 0, 8);
+    timelineLayout->setContentsMargins(0, 0, 0, 6);
     timelineLayout->setSpacing(0);
     timelineLayout->addWidget(timeline, 1);
+    m_metrics->setContentsMargins(12, 0, 12, 0);
     timelineLayout->addWidget(m_metrics);
+
+    auto *runsPane = new QFrame(this);
+    runsPane->setProperty("card", true);
+    m_runsTitle = new QLabel(tr("RUNS"), runsPane);
+    auto *runsLayout = new QVBoxLayout(runsPane);
+    runsLayout->setContentsMargins(12, 6, 12, 6);
+    runsLayout->setSpacing(2);
+    runsLayout->addWidget(m_runsTitle);
+    runsLayout->addWidget(m_runsView, 1);
 
     m_charts = {
         {QStringLiteral("timeline"), timeline}, {QStringLiteral("kv-cache"), kv}, {QStringLiteral("latency"), latency}};
@@ -129,7 +141,7 @@ void MainWindow::buildPanes()
     m_layout->addPane(QStringLiteral("timeline"), tr("Prefill / decode"), timelinePane);
     m_layout->addPane(QStringLiteral("kv"), tr("KV cache"), kv);
     m_layout->addPane(QStringLiteral("latency"), tr("Latency per token"), latency);
-    m_layout->addPane(QStringLiteral("runs"), tr("Runs"), m_runsView);
+    m_layout->addPane(QStringLiteral("runs"), tr("Runs"), runsPane);
     m_exports = new ExportActions(&m_store, m_settings, m_charts, this);
 }
 

@@ -107,6 +107,7 @@ private:
     AnswerPane *m_answer;
     MetricStrip *m_metrics;
     RunsView *m_runsView;
+    QLabel *m_runsTitle;
     RunStatusBar *m_status;
     ExportActions *m_exports;
     QMenu *m_recentRunsMenu = nullptr;

@@ -27,6 +27,7 @@ void MainWindow::setTheme(ThemeChoice choice, bool projector)
     m_answer->setTheme(m_theme);
     m_metrics->setTheme(m_theme);
     m_runsView->setTheme(m_theme);
+    m_runsTitle->setFont(paneTitleFont(QApplication::font()));
     m_status->setTheme(m_theme);
     for (const NamedChart &chart : m_charts)
         chart.chart->setTheme(m_theme);

@@ -52,6 +52,12 @@ QSpinBox *wholeBox(QWidget *parent, const char *name, int least, int most)
     return box;
 }
 
+// As wide as so many digits, not as the largest value of the range.
+void limitWidth(QAbstractSpinBox *box, int digits)
+{
+    box->setFixedWidth(box->fontMetrics().averageCharWidth() * digits + box->fontMetrics().height() * 2);
+}
+
 } // namespace
 
 RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
@@ -94,6 +100,7 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
     m_run->setShortcuts({QKeySequence(Qt::CTRL | Qt::Key_Return), QKeySequence(Qt::CTRL | Qt::Key_Enter)});
     m_run->setToolTip(tr("Run the prompt to the end (Ctrl+Enter)"));
     widgetForAction(m_run)->setObjectName(QStringLiteral("runButton"));
+    widgetForAction(m_run)->setProperty("primary", true);
     m_stop = addAction(tr("Stop"));
     m_stop->setObjectName(QStringLiteral("stop"));
     m_stop->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Period));
@@ -113,12 +120,15 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
 
     m_maxTokens = wholeBox(this, "maxTokens", 1, 100000);
     m_maxTokens->setToolTip(tr("Longest answer in tokens"));
+    limitWidth(m_maxTokens, 5);
     addWidget(labelled(tr("max"), m_maxTokens));
     m_temperature = decimalBox(this, "temperature", 0, 10, 0.1, 2);
     m_temperature->setToolTip(tr("Temperature: 0 always takes the most likely token; higher values spread the choice"));
+    limitWidth(m_temperature, 4);
     addWidget(labelled(tr("temp"), m_temperature));
     m_seed = wholeBox(this, "seed", 0, std::numeric_limits<int>::max());
     m_seed->setToolTip(tr("Seed of the random numbers: the same seed gives the same answer"));
+    limitWidth(m_seed, 4);
     addWidget(labelled(tr("seed"), m_seed));
     addSamplingPopup();
 
@@ -209,6 +219,23 @@ void RunToolBar::setTheme(const Theme &theme)
     m_exportButton->setIcon(themedIcon(QStringLiteral("export"), theme));
 }
 
+void RunToolBar::resizeEvent(QResizeEvent *event)
+{
+    QToolBar::resizeEvent(event);
+    fitWidth();
+}
+
+void RunToolBar::fitWidth()
+{
+    const int unit = fontMetrics().averageCharWidth();
+    const auto style = width() < unit * 165 ? Qt::ToolButtonIconOnly : Qt::ToolButtonTextBesideIcon;
+    for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step), static_cast<QWidget *>(m_samplesButton),
+                            static_cast<QWidget *>(m_exportButton)})
+        static_cast<QToolButton *>(button)->setToolButtonStyle(style);
+    const int modelCharacters = style == Qt::ToolButtonIconOnly ? 22 : 30;
+    m_model->setText(fontMetrics().elidedText(m_modelText, Qt::ElideMiddle, unit * modelCharacters));
+}
+
 void RunToolBar::setState(SessionState state, const LoadedModelPtr &model, const QString &modelPath)
 {
     const bool isIdle = state == SessionState::Ready;
@@ -225,7 +252,8 @@ void RunToolBar::setState(SessionState state, const LoadedModelPtr &model, const
     else if (model)
         text = QStringLiteral("%1 · %2").arg(QFileInfo(modelPath).completeBaseName().section(QLatin1Char('.'), 0, 0),
                                              QString::fromStdString(model->model.quantisation));
-    m_model->setText(fontMetrics().elidedText(text, Qt::ElideMiddle, fontMetrics().averageCharWidth() * 32));
+    m_modelText = text;
+    fitWidth();
     m_model->setToolTip(model ? modelPath : tr("Choose a model"));
 }
 

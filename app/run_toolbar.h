@@ -49,10 +49,15 @@ public:
 Q_SIGNALS:
     void backendChanged();
 
+protected:
+    void resizeEvent(QResizeEvent *event) override;
+
 private:
+    void fitWidth(); // icons only where the text does not fit
     QWidget *labelled(const QString &text, QWidget *input);
     void addSamplingPopup();
     Settings *m_settings;
+    QString m_modelText; // before it is cut to the width
     QToolButton *m_model;
     QMenu *m_modelMenu;
     QMenu *m_samplesMenu;

@@ -5,6 +5,7 @@
 #include "app/core/metric_text.h"
 #include "widgets/token_view.h"
 
+#include <QApplication>
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -19,7 +20,7 @@ AnswerPane::AnswerPane(QWidget *parent)
     setObjectName(QStringLiteral("answerPane"));
     setProperty("card", true);
     m_title = new QLabel(tr("ANSWER"), this);
-    m_title->setProperty("paneTitle", true);
+    m_title->setFont(paneTitleFont(font()));
 
     auto *header = new QHBoxLayout;
     header->setSpacing(2);
@@ -55,7 +56,7 @@ AnswerPane::AnswerPane(QWidget *parent)
     m_footer->setProperty("muted", true);
 
     auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(12, 8, 12, 8);
+    layout->setContentsMargins(12, 6, 12, 8);
     layout->setSpacing(4);
     layout->addLayout(header);
     layout->addWidget(m_view, 1);
@@ -72,6 +73,7 @@ AnswerPane::AnswerPane(QWidget *parent)
 
 void AnswerPane::setTheme(const Theme &theme)
 {
+    m_title->setFont(paneTitleFont(QApplication::font()));
     m_view->setTheme(theme);
 }
 

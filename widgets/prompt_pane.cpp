@@ -5,6 +5,7 @@
 #include "widgets/prompt_edit.h"
 #include "widgets/token_view.h"
 
+#include <QApplication>
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -50,7 +51,7 @@ PromptPane::PromptPane(QWidget *parent)
     setProperty("card", true);
 
     m_title = new QLabel(tr("PROMPT"), this);
-    m_title->setProperty("paneTitle", true);
+    m_title->setFont(paneTitleFont(font()));
 
     const auto modeButton = [this](const QString &text, const QString &toolTip, const char *name) {
         auto *button = new QToolButton(this);
@@ -122,8 +123,8 @@ PromptPane::PromptPane(QWidget *parent)
     topLayout->addWidget(m_counts);
     topLayout->addWidget(m_note);
 
-    auto *bottom = new QWidget(this);
-    auto *bottomLayout = new QVBoxLayout(bottom);
+    m_sentPart = new QWidget(this);
+    auto *bottomLayout = new QVBoxLayout(m_sentPart);
     bottomLayout->setContentsMargins(0, 0, 0, 0);
     bottomLayout->setSpacing(0);
     auto *captionRow = new QHBoxLayout;
@@ -135,13 +136,13 @@ PromptPane::PromptPane(QWidget *parent)
     m_splitter = new QSplitter(Qt::Vertical, this);
     m_splitter->setObjectName(QStringLiteral("promptSplitter"));
     m_splitter->addWidget(top);
-    m_splitter->addWidget(bottom);
+    m_splitter->addWidget(m_sentPart);
     m_splitter->setStretchFactor(0, 3);
     m_splitter->setStretchFactor(1, 2);
     m_splitter->setChildrenCollapsible(true);
 
     auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(12, 8, 12, 8);
+    layout->setContentsMargins(12, 6, 12, 8);
     layout->setSpacing(4);
     layout->addLayout(header);
     layout->addWidget(m_splitter, 1);
@@ -167,6 +168,7 @@ PromptPane::PromptPane(QWidget *parent)
 void PromptPane::setTheme(const Theme &theme)
 {
     m_theme = theme;
+    m_title->setFont(paneTitleFont(QApplication::font()));
     m_editor->setTheme(theme);
     m_sent->setTheme(theme);
     updateCounts();
@@ -252,6 +254,7 @@ void PromptPane::showTokens(const PromptTokensPtr &tokens)
     showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
              prepared.tokens);
     m_editRunPrompt->hide();
+    m_sentPart->setVisible(m_editor->spans().size() != m_sent->spans().size());
     if (!prepared.warning.empty()) {
         m_note->setText(QString::fromStdString(prepared.warning));
         m_note->setVisible(true);
@@ -277,6 +280,7 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
         caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(record->reusedTokens);
     showSent(runId, caption, record->promptText, record->promptTokens);
     m_editRunPrompt->setVisible(!isEdited);
+    m_sentPart->setVisible(!isEdited || m_editor->spans().size() != m_sent->spans().size());
 }
 
 void PromptPane::updateCounts()

@@ -68,6 +68,7 @@ private:
     QToolButton *m_raw;
     QButtonGroup *m_modes;
     QLineEdit *m_system;
+    QWidget *m_sentPart; // below the editor; hidden while it would only repeat the editor
     QSplitter *m_splitter;
     Theme m_theme;
     PromptTokensPtr m_tokens;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/token_text_edit.h"
 
+#include <QApplication>
+#include <QFontDatabase>
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -12,6 +14,12 @@
 
 namespace lectern {
 
+namespace {
+
+constexpr double kTextScale = 1.15; // prompt and answer are what a class looks at
+
+} // namespace
+
 TokenTextEdit::TokenTextEdit(QWidget *parent)
     : QPlainTextEdit(parent)
     , m_theme(Theme::light())
@@ -21,13 +29,17 @@ TokenTextEdit::TokenTextEdit(QWidget *parent)
     setFrameShape(QFrame::NoFrame);
     setLineWrapMode(QPlainTextEdit::WidgetWidth);
     setWordWrapMode(QTextOption::WrapAtWordBoundaryOrAnywhere);
-    document()->setDocumentMargin(fontMetrics().height() * 0.4);
     connect(this, &QPlainTextEdit::cursorPositionChanged, this, &TokenTextEdit::selectAtCursor);
 }
 
 void TokenTextEdit::setTheme(const Theme &theme)
 {
     m_theme = theme;
+    // Fixed width: spaces and short tokens are as easy to see as letters.
+    QFont fixed = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    fixed.setPointSizeF(QApplication::font().pointSizeF() * kTextScale);
+    setFont(fixed);
+    document()->setDocumentMargin(fontMetrics().height() * 0.3);
     viewport()->update();
 }
 

@@ -95,12 +95,31 @@ struct EngineWorker::State
 
 EngineWorker::EngineWorker(std::unique_ptr<EngineDriver> driver, EventQueue *queue)
     : m_state(std::make_unique<State>(std::move(driver), queue))
+    , m_calls(new Mailbox(this))
 {
 }
 
 EngineWorker::~EngineWorker()
 {
+    {
+        const std::lock_guard lock(m_state->loadMutex); // requestShutdown() is through
+    }
     endRun();
+}
+
+void EngineWorker::load(int loadId, const QString &path, const LoadOptions &options)
+{
+    m_calls->post([=, this] { doLoad(loadId, path, options); });
+}
+
+void EngineWorker::start(int ticket, const Request &request, int tokenAllowance)
+{
+    m_calls->post([=, this] { doStart(ticket, request, tokenAllowance); });
+}
+
+void EngineWorker::allow(RequestId id, int tokenAllowance)
+{
+    m_calls->post([=, this] { doAllow(id, tokenAllowance); });
 }
 
 bool EngineWorker::isCancelled(int loadId) const
@@ -116,28 +135,26 @@ void EngineWorker::cancelLoad(int loadId)
         if (m_state->loadingId != 0 && m_state->loadingId <= loadId)
             m_state->loadStop.request();
     }
-    QMetaObject::invokeMethod(this, &EngineWorker::dropCancelledModel, Qt::QueuedConnection);
+    m_calls->post([this] { dropCancelledModel(); });
 }
 
 void EngineWorker::requestStop(RequestId id)
 {
     m_state->driver->cancel(id);
-    QMetaObject::invokeMethod(this, &EngineWorker::schedule, Qt::QueuedConnection); // a paused run takes no turns
+    m_calls->post([this] { schedule(); }); // a paused run takes no turns
 }
 
 void EngineWorker::requestShutdown()
 {
     m_state->isShuttingDown = true;
-    {
-        const std::lock_guard lock(m_state->loadMutex);
-        m_state->loadStop.request();
-    }
-    // start() stores the id and then looks at the flag: one of the two sees the other.
+    // doStart() stores the id and then looks at the flag: one of the two sees the other.
     if (const RequestId id = m_state->runId)
         m_state->driver->cancel(id);
+    const std::lock_guard lock(m_state->loadMutex);
+    m_state->loadStop.request();
 }
 
-void EngineWorker::load(int loadId, const QString &path, const LoadOptions &options)
+void EngineWorker::doLoad(int loadId, const QString &path, const LoadOptions &options)
 {
     endRun();
     m_state->heldId = 0;
@@ -189,7 +206,7 @@ void EngineWorker::dropCancelledModel()
     m_state->driver->unload();
 }
 
-void EngineWorker::start(int ticket, const Request &request, int tokenAllowance)
+void EngineWorker::doStart(int ticket, const Request &request, int tokenAllowance)
 {
     if (m_state->isShuttingDown)
         return;
@@ -208,7 +225,7 @@ void EngineWorker::start(int ticket, const Request &request, int tokenAllowance)
     schedule();
 }
 
-void EngineWorker::allow(RequestId id, int tokenAllowance)
+void EngineWorker::doAllow(RequestId id, int tokenAllowance)
 {
     if (id != m_state->runId || m_state->sink.hasEnded)
         return;
@@ -227,7 +244,7 @@ void EngineWorker::schedule()
     if (m_state->isTurnPosted)
         return;
     m_state->isTurnPosted = true;
-    QMetaObject::invokeMethod(this, &EngineWorker::takeTurn, Qt::QueuedConnection);
+    m_calls->post([this] { takeTurn(); });
 }
 
 void EngineWorker::takeTurn()

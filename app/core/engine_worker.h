@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/core/event_queue.h"
+#include "app/core/mailbox.h"
 #include "engine/engine.h"
 
 #include <QObject>
@@ -32,29 +33,29 @@ public:
 };
 std::unique_ptr<EngineDriver> createEngineDriver();
 
-// Does one engine step per turn of its event loop, so that queued slots act between steps. Slots run in the worker
-// thread (queued). cancelLoad(), requestStop() and requestShutdown() may be called from any thread and act at once
-// through atomics.
+// Every public function may be called from any thread. load(), start() and allow() are done in the worker's thread, in
+// their order, between two steps of the engine; cancelLoad(), requestStop() and requestShutdown() act at once through
+// atomics. Signals are emitted in the worker's thread.
 class EngineWorker : public QObject
 {
     Q_OBJECT
 
 public:
     EngineWorker(std::unique_ptr<EngineDriver> driver, EventQueue *queue);
-    ~EngineWorker() override;
+    ~EngineWorker() override; // ends the run at hand; in the worker's thread
 
-    // Cancels this load and all older ones, whether waiting, loading or loaded but not yet delivered: the engine ends
+    // Stops a run and replaces the model. `loadId` increases with every call.
+    void load(int loadId, const QString &path, const lectern::LoadOptions &options);
+    // Cancels this load and all older ones, whether waiting, at work or loaded but not yet delivered: the engine ends
     // up without a model. Whoever receives `loaded` drops the ids that it has cancelled.
     void cancelLoad(int loadId);
-    void requestStop(lectern::RequestId id);
-    void requestShutdown(); // stops loading and running; nothing starts any more
 
-public Q_SLOTS:
-    // loadId increases with every call; an older load still running is cancelled.
-    void load(int loadId, const QString &path, const lectern::LoadOptions &options);
     // Starts a run. `tokenAllowance` < 0: run to the end; n >= 0: pause after n output tokens.
     void start(int ticket, const lectern::Request &request, int tokenAllowance);
     void allow(lectern::RequestId id, int tokenAllowance); // continue a paused run, same meaning
+    void requestStop(lectern::RequestId id);               // harmless for runs that have ended
+
+    void requestShutdown(); // stops loading and running; nothing starts any more
 
 Q_SIGNALS:
     void loaded(int loadId, const lectern::LoadedModelPtr &model);
@@ -63,6 +64,9 @@ Q_SIGNALS:
     void paused(lectern::RequestId id);                       // after the events up to the pause
 
 private:
+    void doLoad(int loadId, const QString &path, const LoadOptions &options);
+    void doStart(int ticket, const Request &request, int tokenAllowance);
+    void doAllow(RequestId id, int tokenAllowance);
     void schedule();
     void takeTurn();
     void endRun();
@@ -70,6 +74,7 @@ private:
     bool isCancelled(int loadId) const;
     struct State;
     std::unique_ptr<State> m_state;
+    Mailbox *m_calls; // child: moves to the thread with the worker
 };
 
 } // namespace lectern

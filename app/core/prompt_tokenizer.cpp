@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 #include <utility>
 
 namespace lectern {
@@ -46,7 +47,9 @@ PromptTokensPtr tokenize(Job &job)
     else
         tokens->error = prepared.error();
     if (utf8.replacedCount > 0) {
-        const QString note = PromptTokenizer::tr("%n invalid character(s) replaced", nullptr, utf8.replacedCount);
+        const int count = utf8.replacedCount;
+        const QString note = count == 1 ? PromptTokenizer::tr("1 invalid character replaced")
+                                        : PromptTokenizer::tr("%n invalid characters replaced", nullptr, count);
         std::string &warning = tokens->prepared.warning;
         warning = warning.empty() ? note.toStdString() : note.toStdString() + ". " + warning;
     }
@@ -59,6 +62,7 @@ PromptTokensPtr tokenize(Job &job)
 struct PromptTokenizer::Private
 {
     LoadedModelPtr model; // GUI thread
+    Mailbox inbox;        // GUI thread
 
     std::mutex mutex; // guards everything below
     std::condition_variable wake;
@@ -67,7 +71,7 @@ struct PromptTokenizer::Private
     PromptTokensPtr result;            // of the newest request, not yet delivered
     bool isClosing = false;
 
-    std::unique_ptr<QThread> thread;
+    std::thread thread;
 
     void cancelAll() // with the mutex held
     {
@@ -103,15 +107,13 @@ PromptTokenizer::PromptTokenizer(QObject *parent)
     : QObject(parent)
     , d(std::make_unique<Private>())
 {
-    d->thread.reset(QThread::create([this] {
+    d->thread = std::thread([this] {
         while (std::optional<Job> job = d->takeJob()) {
             PromptTokensPtr tokens = tokenize(*job);
             if (d->putResult(*job, std::move(tokens)))
-                QMetaObject::invokeMethod(this, &PromptTokenizer::deliver, Qt::QueuedConnection);
+                d->inbox.post([this] { deliver(); });
         }
-    }));
-    d->thread->setObjectName(QStringLiteral("tokenizer"));
-    d->thread->start(QThread::LowPriority); // the run at hand matters more
+    });
 }
 
 PromptTokenizer::~PromptTokenizer()
@@ -122,7 +124,7 @@ PromptTokenizer::~PromptTokenizer()
         d->isClosing = true;
     }
     d->wake.notify_one();
-    d->thread->wait();
+    d->thread.join();
 }
 
 void PromptTokenizer::setModel(LoadedModelPtr model)

@@ -5,7 +5,6 @@
 #include "app/core/engine_worker.h"
 
 #include <QObject>
-#include <QThread>
 
 #include <memory>
 

@@ -110,7 +110,8 @@ QString RunTableModel::backendText(const EngineInfo &engine)
     if (engine.backend.empty())
         return {}; // before the engine has taken the request
     const QString name = engine.backend == "cpu" ? QStringLiteral("CPU") : fromUtf8(engine.backend);
-    return tr("%1 · %n thread(s)", nullptr, engine.threads).arg(name);
+    return engine.threads == 1 ? tr("%1 · 1 thread").arg(name)
+                               : tr("%1 · %n threads", nullptr, engine.threads).arg(name);
 }
 
 const Metrics &RunTableModel::metricsFor(const RunEntry &run) const

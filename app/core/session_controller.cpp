@@ -3,15 +3,53 @@
 
 #include "app/core/file_path.h"
 
+#include <semaphore>
 #include <utility>
 
 namespace lectern {
 
+namespace {
+
+// Owns the worker, so that the engine goes in the thread that it worked in.
+class EngineThread final : public QThread
+{
+public:
+    explicit EngineThread(EngineWorker *worker)
+        : m_worker(worker)
+    {
+        worker->moveToThread(this);
+        setObjectName(QStringLiteral("engine"));
+        start();
+    }
+
+    void shutDown()
+    {
+        m_worker->requestShutdown();
+        quit();
+        m_done.acquire(); // says to ThreadSanitizer what wait() cannot: all that the worker did is over
+        wait();
+    }
+
+private:
+    void run() override
+    {
+        exec();
+        m_worker.reset();
+        m_done.release();
+    }
+
+    std::unique_ptr<EngineWorker> m_worker;
+    std::binary_semaphore m_done{0};
+};
+
+} // namespace
+
 struct SessionController::Private
 {
-    EventQueue queue;
-    QThread thread;
+    EventQueue queue; // events of runs and loads, taken once per frame
+    Mailbox inbox;    // everything else that the worker says, at once
     EngineWorker *worker = nullptr; // lives in `thread` and goes with it
+    std::unique_ptr<EngineThread> thread;
 
     int loadId = 0; // of the newest load; results of others are dropped
     QString path;
@@ -30,32 +68,38 @@ SessionController::SessionController(RunStore *store, std::unique_ptr<EngineDriv
     , d(std::make_unique<Private>())
 {
     d->worker = new EngineWorker(std::move(driver), &d->queue);
-    d->worker->moveToThread(&d->thread);
-    d->thread.setObjectName(QStringLiteral("engine"));
-    connect(&d->thread, &QThread::finished, d->worker, &QObject::deleteLater);
     connect(&d->queue, &EventQueue::pendingAvailable, &m_clock, &FrameClock::request, Qt::QueuedConnection);
     connect(&m_clock, &FrameClock::frame, this, &SessionController::takeBatch);
-    connect(d->worker, &EngineWorker::loaded, this, &SessionController::onLoaded);
-    connect(d->worker, &EngineWorker::loadFailed, this, &SessionController::onLoadFailed);
-    connect(d->worker, &EngineWorker::started, this, &SessionController::onStarted);
-    connect(d->worker, &EngineWorker::paused, this, &SessionController::onPaused);
+    const auto post = [this](std::function<void()> call) { d->inbox.post(std::move(call)); };
+    connect(
+        d->worker, &EngineWorker::loaded, this,
+        [=, this](int id, const LoadedModelPtr &model) { post([=, this] { onLoaded(id, model); }); },
+        Qt::DirectConnection);
+    connect(
+        d->worker, &EngineWorker::loadFailed, this,
+        [=, this](int id, const Error &error) { post([=, this] { onLoadFailed(id, error); }); }, Qt::DirectConnection);
+    connect(
+        d->worker, &EngineWorker::started, this,
+        [=, this](int ticket, RequestId id) { post([=, this] { onStarted(ticket, id); }); }, Qt::DirectConnection);
+    connect(
+        d->worker, &EngineWorker::paused, this, [=, this](RequestId id) { post([=, this] { onPaused(id); }); },
+        Qt::DirectConnection);
     connect(m_store, &RunStore::runRemoved, this, [this](int id) {
         if (id == m_runningId)
             stop(); // nobody could see it any more
     });
-    d->thread.start();
+    d->thread = std::make_unique<EngineThread>(d->worker);
 }
 
 SessionController::~SessionController()
 {
     disconnect(m_store, nullptr, this, nullptr);
-    d->worker->requestShutdown();
-    d->thread.quit();
-    d->thread.wait();
+    d->thread->shutDown();
+    const std::vector<Event> rest = d->queue.take();
     if (!d->record)
         return;
     // The record of what ran gets its end too, for whoever still holds it.
-    for (const Event &event : d->queue.take())
+    for (const Event &event : rest)
         if (d->requestId != 0 && event.request == d->requestId)
             apply(event, *d->record);
     if (d->record->state != RunState::Finished && d->record->state != RunState::Failed)
@@ -92,8 +136,7 @@ void SessionController::loadModel(const QString &path, const LoadOptions &option
     takeBatch(); // progress of an earlier load
     const int id = ++d->loadId;
     d->path = path;
-    QMetaObject::invokeMethod(
-        d->worker, [worker = d->worker, id, path, options] { worker->load(id, path, options); }, Qt::QueuedConnection);
+    d->worker->load(id, path, options);
     setState(SessionState::Loading);
     setModel(nullptr);
 }
@@ -157,10 +200,7 @@ void SessionController::startRun(const Request &request, const QString &title, i
     d->isStopWanted = false;
     d->currentBefore = m_store->currentId();
     const int ticket = ++d->ticket;
-    QMetaObject::invokeMethod(
-        d->worker,
-        [worker = d->worker, ticket, request, tokenAllowance] { worker->start(ticket, request, tokenAllowance); },
-        Qt::QueuedConnection);
+    d->worker->start(ticket, request, tokenAllowance);
     m_runningId = m_store->add(d->record, title);
     setState(SessionState::Running);
     Q_EMIT runStarted(m_runningId);
@@ -168,9 +208,7 @@ void SessionController::startRun(const Request &request, const QString &title, i
 
 void SessionController::allowTokens(int tokenAllowance)
 {
-    QMetaObject::invokeMethod(
-        d->worker, [worker = d->worker, id = d->requestId, tokenAllowance] { worker->allow(id, tokenAllowance); },
-        Qt::QueuedConnection);
+    d->worker->allow(d->requestId, tokenAllowance);
     setState(SessionState::Running);
 }
 

@@ -8,7 +8,6 @@
 #include "app/core/run_store.h"
 
 #include <QObject>
-#include <QThread>
 
 #include <memory>
 
