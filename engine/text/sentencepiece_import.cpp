@@ -72,7 +72,9 @@ TokenId chooseUnknown(const Vocabulary &vocabulary)
 // among control pieces too.
 std::string unmatchableName(TokenId id)
 {
-    return std::string(1, '\0') + std::to_string(id);
+    std::string name(1, '\0');
+    name += std::to_string(id);
+    return name;
 }
 
 void fillPieces(Vocabulary &vocabulary, SentencePieceModel &model)

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Finds stop strings in a stream of text pieces and holds back what could still become one (vllm#3574).
 #pragma once
 
@@ -5,8 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 class StopMatcher
 {

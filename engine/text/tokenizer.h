@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Text to tokens and back. Immutable once loaded; every function may be called from any thread.
 #pragma once
 
@@ -14,8 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 // Bytes [begin, end) of a text.
 struct TextRange
@@ -36,7 +36,8 @@ struct EncodeOptions
 {
     bool addSpecial = false;   // begin and end token as the file asks for them
     bool parseSpecial = false; // control tokens written in the text become control tokens; user-defined ones always do
-    std::span<const TextRange> plainRanges = {}; // with parseSpecial: no control token is recognised that touches one of these (user content in a chat)
+    std::span<const TextRange> plainRanges =
+        {}; // with parseSpecial: no control token is recognised that touches one of these (user content in a chat)
 };
 
 class Tokenizer
@@ -46,8 +47,10 @@ public:
 
     const Vocabulary &vocabulary() const { return m_vocabulary; }
 
-    // Source ranges are in order and cover the text. Work grows near-linearly with the text; Cancelled when `stop` is set.
-    // Byte-level vocabularies accept any bytes; SentencePiece needs valid UTF-8 and names the offset otherwise.
+    // Source ranges are in order and cover the text. Work grows near-linearly with the text; Cancelled when `stop` is
+    // set (SentencePiece looks between special tokens only: its library takes about 0.5 s for a megabyte without any).
+    // Byte-level vocabularies accept any bytes they have pieces for (SmolLM2 lacks 21, among them 0xFF and 0x04);
+    // SentencePiece needs valid UTF-8. What cannot be encoded is InvalidInput and names the byte offset.
     virtual Result<std::vector<EncodedToken>> encode(std::string_view text, const EncodeOptions &options,
                                                      const StopFlag &stop) const = 0;
 
@@ -55,20 +58,23 @@ public:
     // the caller's choice. Out-of-range ids give "".
     virtual std::string bytes(TokenId id) const = 0;
 
-    // Bytes of a whole sequence, without the space that SentencePiece adds in front of the first word. Control tokens are
-    // left out unless `withSpecial`.
+    // Bytes of a whole sequence, without the space that SentencePiece adds in front of the first word. Control tokens
+    // are left out unless `withSpecial`.
     virtual std::string decode(std::span<const TokenId> ids, bool withSpecial) const = 0;
 
     // SentencePiece vocabularies with a space prefix: strip one leading space of the first decoded token.
     virtual bool stripsFirstSpace() const { return false; }
 
 protected:
-    explicit Tokenizer(Vocabulary vocabulary) : m_vocabulary(std::move(vocabulary)) {}
+    explicit Tokenizer(Vocabulary vocabulary)
+        : m_vocabulary(std::move(vocabulary))
+    {
+    }
     Vocabulary m_vocabulary;
 };
 
-// From the tokenizer.ggml.* keys. Unknown models and pre-tokenizers are refused by name (Unsupported); lengths, duplicates
-// and special ids are checked here, never at the first prompt.
+// From the tokenizer.ggml.* keys. Unknown models and pre-tokenizers are refused by name (Unsupported); lengths,
+// duplicates and special ids are checked here, never at the first prompt.
 Result<std::unique_ptr<Tokenizer>> loadTokenizer(const GgufFile &file);
 
 // A SentencePiece .model file by itself, without weights.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The pieces of a tokenizer with their kinds and the special ids. Immutable once loaded.
 #pragma once
 
@@ -7,24 +8,31 @@
 #include <string_view>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 using TokenId = std::int32_t;
 
-enum class TokenKind : std::uint8_t { Normal = 1, Unknown = 2, Control = 3, UserDefined = 4, Unused = 5, Byte = 6 };
+enum class TokenKind : std::uint8_t
+{
+    Normal = 1,
+    Unknown = 2,
+    Control = 3,
+    UserDefined = 4,
+    Unused = 5,
+    Byte = 6
+};
 
 struct Vocabulary
 {
-    std::string model;           // "gpt2", "llama", "sentencepiece"
-    std::string pre;             // pre-tokenizer, "" if none
+    std::string model;               // "gpt2", "llama", "sentencepiece"
+    std::string pre;                 // pre-tokenizer, "" if none
     std::vector<std::string> pieces; // as stored in the file
     std::vector<TokenKind> kinds;    // same size
     std::optional<TokenId> bos, eos, eot, unknown, padding;
     std::vector<TokenId> endOfGeneration; // sorted; a model may have several end tokens
-    bool addsBos = false;
-    bool addsEos = false;
-    std::vector<std::string> warnings; // what was odd but usable in the file
+    bool addsBos = false;                 // only with a bos
+    bool addsEos = false;                 // only with an eos
+    std::vector<std::string> warnings;    // what was odd but usable in the file
 
     int size() const { return static_cast<int>(pieces.size()); }
     bool contains(TokenId id) const { return id >= 0 && id < size(); }
