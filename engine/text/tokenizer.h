@@ -36,8 +36,8 @@ struct EncodeOptions
 {
     bool addSpecial = false;   // begin and end token as the file asks for them
     bool parseSpecial = false; // control tokens written in the text become control tokens; user-defined ones always do
-    std::span<const TextRange> plainRanges =
-        {}; // with parseSpecial: no control token is recognised that touches one of these (user content in a chat)
+    // With parseSpecial: no control token is recognised that overlaps one of these (user content in a chat).
+    std::span<const TextRange> plainRanges = {};
 };
 
 class Tokenizer
