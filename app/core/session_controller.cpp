@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session_controller.h"
 
-#include "app/core/file_path.h"
+#include <QThread>
 
 #include <semaphore>
 #include <utility>
@@ -34,11 +34,11 @@ private:
     void run() override
     {
         exec();
-        m_worker.reset();
+        delete m_worker;
         m_done.release();
     }
 
-    std::unique_ptr<EngineWorker> m_worker;
+    EngineWorker *const m_worker;
     std::binary_semaphore m_done{0};
 };
 
@@ -46,8 +46,8 @@ private:
 
 struct SessionController::Private
 {
-    EventQueue queue; // events of runs and loads, taken once per frame
-    Mailbox inbox;    // everything else that the worker says, at once
+    EventQueue queue;               // events of runs and loads, taken once per frame
+    Mailbox inbox;                  // everything else that the worker says, at once
     EngineWorker *worker = nullptr; // lives in `thread` and goes with it
     std::unique_ptr<EngineThread> thread;
 

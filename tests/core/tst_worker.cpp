@@ -3,6 +3,7 @@
 #include "app/core/file_path.h"
 #include "app/core/session_controller.h"
 #include "tests/support/scripted_driver.h"
+#include "tests/support/thread_sanitizer.h"
 #include "tests/support/tiny_model.h"
 
 #include <QSignalSpy>
@@ -154,21 +155,22 @@ void TestWorker::eventsOfARunComeInOrderWithOneEnd()
     EventQueue queue;
     auto control = std::make_shared<DriverControl>();
     control->letRun();
-    QThread thread;
-    auto *worker = new EngineWorker(std::make_unique<ScriptedDriver>(control), &queue);
-    worker->moveToThread(&thread);
-    connect(&thread, &QThread::finished, worker, &QObject::deleteLater);
+    EngineWorker worker(std::make_unique<ScriptedDriver>(control), &queue); // here in the test's own thread
     RequestId startedId = 0;
-    connect(worker, &EngineWorker::started, this, [&](int ticket, RequestId id) { startedId = ticket == 7 ? id : -1; });
-    thread.start();
-    QMetaObject::invokeMethod(
-        worker, [worker] { worker->start(7, {}, -1); }, Qt::QueuedConnection);
-    control->waitForSteps(5); // begin, two chunks, two more tokens
-    thread.quit();
-    thread.wait();
-    QVERIFY(QTest::qWaitFor([&] { return startedId != 0; }));
+    std::vector<Event> events;
+    connect(&worker, &EngineWorker::started, this, [&](int ticket, RequestId id) {
+        QCOMPARE(ticket, 7);
+        QVERIFY(queue.take().empty()); // told before the first event
+        startedId = id;
+    });
+    worker.start(7, {}, -1);
+    QVERIFY(QTest::qWaitFor([&] {
+        for (Event &event : queue.take())
+            events.push_back(std::move(event));
+        return !events.empty() && kindOf(events.back()) == "finished";
+    }));
     QByteArrayList kinds;
-    for (const Event &event : queue.take()) {
+    for (const Event &event : events) {
         QCOMPARE(event.request, startedId);
         kinds.push_back(kindOf(event));
     }
