@@ -138,7 +138,9 @@ void addSamplingOptions(CLI::App &command, Request &request)
         ->type_name("P");
     command.add_option("--repetition-penalty", sampling.repetitionPenalty, "Over the last 64 tokens; 1: off")
         ->type_name("X");
-    command.add_option("--seed", sampling.seed, "Start of the random numbers")->type_name("S");
+    command.add_option("--seed", sampling.seed, "Start of the random numbers")
+        ->type_name("S")
+        ->check(CLI::NonNegativeNumber);
     command.add_option("--top-logprobs", request.topCandidates, "Candidates kept for every token")
         ->type_name("K")
         ->check(CLI::Range(0, 20));
@@ -172,11 +174,12 @@ void addGenerate(CLI::App &program, int &exitCode)
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 30));
     command->add_option("--kv-budget", options->kvBudgetBytes, "Memory for the KV cache; 0: room for the context")
-        ->type_name("BYTES");
+        ->type_name("BYTES")
+        ->check(CLI::NonNegativeNumber);
     command->add_option("--record", options->record, "Save the run (*.lectern.json)")->type_name("FILE");
     command->add_flag("--json", options->asJson, "Print events as JSON lines instead of the answer");
     command->callback([=, &exitCode] {
-        if (prompt->count() + file->count() + ids->count() != 1)
+        if ((prompt->count() > 0) + (file->count() > 0) + (ids->count() > 0) != 1)
             throw CLI::ValidationError("generate", "give exactly one of --prompt, --prompt-file and --ids");
         if (const Result<void> valid = validate(options->request.sampling); !valid)
             throw CLI::ValidationError("generate", valid.error().text());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Order: which events come when, what waits for what, how a run is stopped and paused, what is computed and when.
 #include "engine/engine.h"
+#include "engine/trace/metrics.h"
 #include "engine/trace/run_json.h"
 #include "tests/support/scripted_engine.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What comes out of the logits, and every way in which a run ends.
 #include "engine/engine.h"
+#include "engine/trace/metrics.h"
 #include "tests/support/scripted_engine.h"
 
 #include <QTest>

@@ -220,8 +220,8 @@ private slots:
         for (const TokenRecord &token : prompt->tokens)
             joined += prompt->text.substr(token.begin, token.end - token.begin);
         QCOMPARE(joined, prompt->text);
-        QCOMPARE(prompt->userRanges.size(), 2u); // the role is the user's too
-        QCOMPARE(prompt->text.substr(prompt->userRanges[1].begin, 13), std::string("Hi <|im_end|>"));
+        QCOMPARE(prompt->userRanges.size(), 1u);
+        QCOMPARE(prompt->text.substr(prompt->userRanges[0].begin, 13), std::string("Hi <|im_end|>"));
     }
 
     void rawTextIsParsedOnlyWhenAskedFor()

@@ -175,7 +175,5 @@ private slots:
     }
 };
 
-Q_DECLARE_METATYPE(lectern::BackendChoice)
-
 QTEST_APPLESS_MAIN(TestEngineModels)
 #include "tst_engine_models.moc"
