@@ -288,7 +288,7 @@ private slots:
         for (double &probability : expected)
             probability /= sum;
 
-        const int draws = 40'000;
+        const int draws = 20'000;
         const auto seen = frequencies({temperature, topK, topP, minP, 1, 5}, logits, draws);
         for (std::size_t i = 0; i < seen.size(); ++i)
             QVERIFY2(expected[i] > 0 || seen[i] == 0, "a token that was filtered out is drawn");

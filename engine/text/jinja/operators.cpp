@@ -207,6 +207,8 @@ Value slice(Meter &meter, const Value &value, const Value &start, const Value &s
             meter.fail("slice indices must be whole numbers, not " + typeName(given));
         return isNone(given) ? otherwise : *integerOf(given);
     };
+    if (text)
+        meter.work(4 * text->size());
     const auto size = static_cast<std::int64_t>(text ? characterCount(text->bytes()) : list->items.size());
     constexpr std::int64_t kFar = std::int64_t{1} << 40; // farther than any text is long
     const std::int64_t by = std::clamp(bound(step, 1), -kFar, kFar);
@@ -224,7 +226,6 @@ Value slice(Meter &meter, const Value &value, const Value &start, const Value &s
     std::vector<Value> items;
     Text part;
     if (text && by == 1) { // the usual one, in one piece
-        meter.work(2 * text->size());
         std::size_t begin = 0;
         std::int64_t index = 0;
         for (; index < from; ++index)

@@ -10,6 +10,9 @@ namespace lectern::jinja {
 
 namespace {
 
+// Going through a text character by character costs more than copying it.
+constexpr std::size_t kCharacterWork = 8;
+
 std::size_t lastCharacterBegin(std::string_view bytes, std::size_t end)
 {
     std::size_t begin = end - 1;
@@ -99,7 +102,7 @@ std::vector<Text> characters(Meter &meter, const Text &text)
 
 Text mapCharacters(Meter &meter, const Text &text, const CharacterWriter &write)
 {
-    meter.work(2 * text.size());
+    meter.work(kCharacterWork * text.size());
     Text result;
     std::string out;
     for (std::size_t at = 0; at < text.size();) {
@@ -154,9 +157,14 @@ Text repeated(Meter &meter, const Text &text, std::int64_t times)
         meter.checkTextSize(static_cast<std::size_t>(times));
     meter.checkTextSize(text.size() * static_cast<std::size_t>(times));
     meter.work(text.size() * static_cast<std::size_t>(times));
-    for (std::int64_t i = 0; i < times; ++i)
-        result.append(text);
-    return result;
+    Text doubled = text;
+    for (std::int64_t rest = times;; rest /= 2) {
+        if (rest % 2 != 0)
+            result.append(doubled);
+        if (rest <= 1)
+            return result;
+        doubled.append(Text(doubled));
+    }
 }
 
 } // namespace lectern::jinja

@@ -74,17 +74,41 @@ bool isCaseIgnorable(char32_t c)
            c == U':' || c == 0xB7 || c == 0x2019;
 }
 
-void appendUpper(std::string &out, char32_t c)
+const LongUpper *findLongUpper(char32_t c)
 {
     const auto row = std::lower_bound(std::begin(kLongUpper), std::end(kLongUpper), c,
                                       [](const LongUpper &r, char32_t value) { return r.from < value; });
-    if (row == std::end(kLongUpper) || row->from != c) {
+    return row != std::end(kLongUpper) && row->from == c ? row : nullptr;
+}
+
+void appendUpper(std::string &out, char32_t c)
+{
+    const LongUpper *row = findLongUpper(c);
+    if (!row) {
         appendUtf8(out, static_cast<char32_t>(utf8proc_toupper(static_cast<utf8proc_int32_t>(c))));
         return;
     }
     for (const char32_t upper : row->to)
         if (upper != 0)
             appendUtf8(out, upper);
+}
+
+// Only the first letter of a long upper case is large in a title: "ß" -> "Ss".
+void appendTitle(std::string &out, char32_t c)
+{
+    const auto title = static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(c)));
+    const LongUpper *row = findLongUpper(c);
+    if (!row || categoryOf(title) == UTF8PROC_CATEGORY_LT) {
+        appendUtf8(out, title);
+        return;
+    }
+    appendUtf8(out, row->to[0]);
+    for (const char32_t upper : {row->to[1], row->to[2]})
+        if (upper == 0x399 && c > 0x1F00) // a small iota under a Greek letter
+            appendUtf8(out, 0x345);
+        else if (upper != 0)
+            appendUtf8(out, c == 0x149 ? upper
+                                       : static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(upper))));
 }
 
 // The small sigma that ends a word has a form of its own: a cased letter before it and none after.
@@ -134,7 +158,7 @@ Text lowered(Meter &meter, const Text &text, FirstLetters first)
             return;
         }
         if (!isInside && first != FirstLetters::Lower)
-            appendUtf8(out, static_cast<char32_t>(utf8proc_totitle(static_cast<utf8proc_int32_t>(c))));
+            appendTitle(out, c);
         else
             appendLower(out, c,
                         c == 0x3A3 &&

@@ -67,7 +67,6 @@ struct Loop
 {
     std::shared_ptr<const std::vector<Value>> items;
     std::size_t index = 0; // from 0
-    int depth = 1;
 };
 
 // A function of the environment, or a method with the value that it belongs to.
