@@ -100,7 +100,9 @@ void ExportActions::saveRunAs(int runId)
                    const RunEntry *entry = m_store->find(runId);
                    if (!entry)
                        return fail(ErrorCode::NotFound, tr("The run has been deleted meanwhile").toStdString());
-                   const auto saved = saveRun(*entry->record, toFilePath(path));
+                   RunRecord named = *entry->record;
+                   named.request.title = entry->title.toStdString();
+                   const auto saved = saveRun(named, toFilePath(path));
                    if (saved) {
                        m_store->setFilePath(runId, path);
                        m_settings->addRecentRun(path);

@@ -26,6 +26,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QLabel>
+#include <QMenuBar>
 #include <QMimeData>
 #include <QStandardPaths>
 #include <QVBoxLayout>
@@ -86,21 +87,20 @@ void MainWindow::buildPanes()
 {
     m_layout = new WindowLayout(this);
     m_toolBar = new RunToolBar(m_settings, this);
-    addToolBar(m_toolBar);
     m_status = new RunStatusBar(this);
     setStatusBar(m_status);
-
-    // The message bar sits in a tool bar row of its own, so that it moves no pane but pushes them down.
     m_messages = new MessageBar(this);
     m_messages->setObjectName(QStringLiteral("messageBar"));
-    addToolBarBreak();
-    auto *row = addToolBar(tr("Messages"));
-    row->setObjectName(QStringLiteral("messageRow"));
-    row->setMovable(false);
-    row->setContextMenuPolicy(Qt::PreventContextMenu);
-    row->addWidget(m_messages);
-    row->hide();
-    m_messages->installEventFilter(this);
+    // Menu, tool bar and message in one column: a message pushes the panes down and covers nothing.
+    auto *head = new QWidget(this);
+    auto *headLayout = new QVBoxLayout(head);
+    headLayout->setContentsMargins(0, 0, 0, 6);
+    headLayout->setSpacing(0);
+    m_menuBar = new QMenuBar(head);
+    headLayout->addWidget(m_menuBar);
+    headLayout->addWidget(m_toolBar);
+    headLayout->addWidget(m_messages);
+    setMenuWidget(head);
 
     m_prompt = new PromptPane(this);
     m_answer = new AnswerPane(this);
@@ -148,6 +148,10 @@ void MainWindow::buildPanes()
 void MainWindow::connectSession()
 {
     connect(m_session, &SessionController::stateChanged, this, &MainWindow::updateState);
+    connect(m_session, &SessionController::stateChanged, this, [this](SessionState state) {
+        if (state != SessionState::Loading && !m_settings->loadingModel().isEmpty())
+            m_settings->setLoadingModel({});
+    });
     connect(m_session, &SessionController::modelChanged, this, [this] {
         const LoadedModelPtr model = m_session->model();
         m_tokenizer->setModel(model);
@@ -223,6 +227,14 @@ void MainWindow::openAtStart(const CommandLine &line)
     if (!line.model.isEmpty()) {
         loadModel(line.model);
     } else if (m_session->state() == SessionState::NoModel) {
+        const QString crashed = m_settings->loadingModel();
+        if (!crashed.isEmpty()) {
+            m_settings->setLoadingModel({});
+            m_messages->showMessage(MessageBar::Kind::Warning,
+                                    tr("Lectern ended while it loaded %1, so it was not loaded again by itself.").arg(QDir::toNativeSeparators(crashed)),
+                                    tr("Load it"), [this, crashed] { loadModel(crashed); });
+            return;
+        }
         const QStringList recent = m_settings->recentModels();
         const QString candidate =
             !recent.isEmpty() && QFileInfo::exists(recent.first()) ? recent.first() : bundledModelPath();
@@ -258,7 +270,9 @@ void MainWindow::openFile(const QString &path)
 void MainWindow::loadModel(const QString &path)
 {
     m_messages->dismiss();
-    m_session->loadModel(QFileInfo(path).absoluteFilePath(), m_loadOptions);
+    const QString absolute = QFileInfo(path).absoluteFilePath();
+    m_settings->setLoadingModel(absolute);
+    m_session->loadModel(absolute, m_loadOptions);
 }
 
 void MainWindow::offerModel()
@@ -288,6 +302,7 @@ Request MainWindow::currentRequest() const
         request.kind = PromptKind::Text;
         request.text = text;
     }
+    request.title = runTitle(m_prompt->promptText()).toStdString();
     request.sampling = m_toolBar->sampling();
     request.maxTokens = m_toolBar->maxTokens();
     request.cache = m_toolBar->usesKvCache() ? CacheMode::Kv : CacheMode::None;
@@ -354,6 +369,7 @@ void MainWindow::resetLayout(const QSize &size)
 
 void MainWindow::showError(const Error &error)
 {
+    m_status->setProblemCount(++m_problemCount);
     m_messages->showMessage(MessageBar::Kind::Error, QString::fromStdString(error.text()));
 }
 

@@ -18,6 +18,7 @@
 
 class QLabel;
 class QMenu;
+class QMenuBar;
 class QProgressBar;
 
 namespace lectern {
@@ -110,7 +111,9 @@ private:
     QLabel *m_runsTitle;
     RunStatusBar *m_status;
     ExportActions *m_exports;
+    QMenuBar *m_menuBar;
     QMenu *m_recentRunsMenu = nullptr;
+    int m_problemCount = 0;
     std::vector<NamedChart> m_charts;
     int m_shownPromptRun = 0; // whose prompt the prompt pane shows as sent; 0: the edited one
 };

@@ -25,7 +25,7 @@ namespace lectern {
 
 void MainWindow::buildMenus()
 {
-    QMenu *file = menuBar()->addMenu(tr("&File"));
+    QMenu *file = m_menuBar->addMenu(tr("&File"));
     QAction *open = file->addAction(tr("&Open model or run…"), this, &MainWindow::chooseFile);
     open->setObjectName(QStringLiteral("open"));
     open->setShortcut(QKeySequence::Open);
@@ -55,7 +55,7 @@ void MainWindow::buildMenus()
 
 void MainWindow::buildRunMenu()
 {
-    QMenu *run = menuBar()->addMenu(tr("&Run"));
+    QMenu *run = m_menuBar->addMenu(tr("&Run"));
     run->addActions({m_toolBar->runAction(), m_toolBar->stopAction(), m_toolBar->stepAction()});
     connect(m_toolBar->runAction(), &QAction::triggered, this, &MainWindow::startRun);
     connect(m_toolBar->stopAction(), &QAction::triggered, this, [this] {
@@ -76,7 +76,7 @@ void MainWindow::buildRunMenu()
 
 void MainWindow::buildViewMenu()
 {
-    QMenu *view = menuBar()->addMenu(tr("&View"));
+    QMenu *view = m_menuBar->addMenu(tr("&View"));
     m_layout->fillMenu(view);
     view->addSeparator();
     QAction *enlarge = view->addAction(tr("&Enlarge pane"));
@@ -140,7 +140,7 @@ void MainWindow::buildViewMenu()
 
 void MainWindow::buildHelpMenu()
 {
-    QMenu *help = menuBar()->addMenu(tr("&Help"));
+    QMenu *help = m_menuBar->addMenu(tr("&Help"));
     QAction *guide = help->addAction(tr("&Guide"), this, [this] { HelpWindow::open(this, m_settings->language()); });
     guide->setObjectName(QStringLiteral("guide"));
     guide->setShortcut(QKeySequence::HelpContents);
@@ -182,8 +182,9 @@ void MainWindow::fillSamplesMenu()
     menu->setToolTipsVisible(true);
     int number = 0;
     for (const SamplePrompt &sample : samplePrompts()) {
-        QAction *action = menu->addAction(sample.title, this, [this, text = sample.text] {
-            setPrompt(text);
+        QAction *action = menu->addAction(sample.title, this, [this, sample] {
+            m_prompt->setSystemPrompt(sample.system);
+            setPrompt(sample.text);
             m_prompt->editor()->setFocus();
         });
         action->setObjectName(QStringLiteral("sample%1").arg(++number));

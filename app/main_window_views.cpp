@@ -25,7 +25,6 @@ void MainWindow::setTheme(ThemeChoice choice, bool projector)
     m_messages->setTheme(m_theme);
     m_prompt->setTheme(m_theme);
     m_answer->setTheme(m_theme);
-    m_metrics->setTheme(m_theme);
     m_runsView->setTheme(m_theme);
     m_runsTitle->setFont(paneTitleFont(QApplication::font()));
     m_status->setTheme(m_theme);

@@ -8,6 +8,7 @@
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QLayout>
 #include <QMenu>
 #include <QSpinBox>
 #include <QToolButton>
@@ -68,6 +69,7 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
     setMovable(false);
     setFloatable(false);
     setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    setIconSize(QSize(fontMetrics().height(), fontMetrics().height()));
     setContextMenuPolicy(Qt::PreventContextMenu);
 
     const auto menuButton = [this](const QString &text, const QString &toolTip, const char *name, QMenu *&menu) {
@@ -212,6 +214,7 @@ void RunToolBar::addSamplingPopup()
 
 void RunToolBar::setTheme(const Theme &theme)
 {
+    setIconSize(QSize(fontMetrics().height(), fontMetrics().height()));
     m_run->setIcon(themedIcon(QStringLiteral("run"), theme));
     m_stop->setIcon(themedIcon(QStringLiteral("stop"), theme));
     m_step->setIcon(themedIcon(QStringLiteral("step"), theme));
@@ -228,12 +231,17 @@ void RunToolBar::resizeEvent(QResizeEvent *event)
 void RunToolBar::fitWidth()
 {
     const int unit = fontMetrics().averageCharWidth();
-    const auto style = width() < unit * 165 ? Qt::ToolButtonIconOnly : Qt::ToolButtonTextBesideIcon;
-    for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step), static_cast<QWidget *>(m_samplesButton),
-                            static_cast<QWidget *>(m_exportButton)})
-        static_cast<QToolButton *>(button)->setToolButtonStyle(style);
-    const int modelCharacters = style == Qt::ToolButtonIconOnly ? 22 : 30;
-    m_model->setText(fontMetrics().elidedText(m_modelText, Qt::ElideMiddle, unit * modelCharacters));
+    // The widest form that fits: full texts, a shorter model name, icons alone.
+    for (const auto &[style, modelCharacters] :
+         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22), std::pair(Qt::ToolButtonIconOnly, 22)}) {
+        for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step), static_cast<QWidget *>(m_samplesButton),
+                                static_cast<QWidget *>(m_exportButton)})
+            static_cast<QToolButton *>(button)->setToolButtonStyle(style);
+        m_model->setText(fontMetrics().elidedText(m_modelText, Qt::ElideMiddle, unit * modelCharacters));
+        layout()->invalidate();
+        if (layout()->sizeHint().width() <= width())
+            return;
+    }
 }
 
 void RunToolBar::setState(SessionState state, const LoadedModelPtr &model, const QString &modelPath)

@@ -8,10 +8,10 @@ namespace lectern {
 
 namespace {
 
-QString tr(const char *text)
+struct Samples
 {
-    return QCoreApplication::translate("lectern::Samples", text);
-}
+    Q_DECLARE_TR_FUNCTIONS(lectern::Samples)
+};
 
 QString longText()
 {
@@ -25,13 +25,14 @@ QString longText()
 
 std::vector<SamplePrompt> samplePrompts()
 {
+    // Without a system message of its own the 135 M model misses the capital of France; llama.cpp gives the same answer.
     return {
-        {tr("The lesson's sentence"), tr("Eight words, but a model reads tokens: some words are several."),
+        {Samples::tr("The lesson's sentence"), Samples::tr("Eight words, but a model reads tokens: some words are several."), {},
          QStringLiteral("Serving LLMs is not like serving web apps.")},
-        {tr("A short question"), tr("Little to read, little to write: most of the time goes to decode."),
-         QStringLiteral("What's the capital of France?")},
-        {tr("A text of a few pages"),
-         tr("Much to read: prefill decides, and the KV cache fills before the first token."), longText()},
+        {Samples::tr("A short question"), Samples::tr("Little to read, little to write: most of the time goes to decode."),
+         QStringLiteral("Answer in one sentence."), QStringLiteral("What's the capital of France?")},
+        {Samples::tr("A text of a few pages"), Samples::tr("Much to read: prefill decides, and the KV cache fills before the first token."),
+         QStringLiteral("Summarize the text in one sentence."), longText()},
     };
 }
 

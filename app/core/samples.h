@@ -12,6 +12,7 @@ struct SamplePrompt
 {
     QString title;  // translated
     QString lesson; // what it shows, translated
+    QString system; // system message in chat mode; "": the template decides
     QString text;   // as it goes to the model, not translated
 };
 

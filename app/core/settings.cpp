@@ -34,6 +34,7 @@ constexpr auto kKvCache = u"run/kvCache";     // true, false
 constexpr auto kRecentModels = u"files/recentModels";
 constexpr auto kRecentRuns = u"files/recentRuns";
 constexpr auto kExportFolder = u"files/exportFolder"; // an existing folder
+constexpr auto kLoadingModel = u"files/loadingModel"; // set while a model loads
 } // namespace key
 
 constexpr std::array kThemeNames{"auto", "light", "dark"};
@@ -48,13 +49,13 @@ QString name(const char16_t *key)
 }
 
 template <class Enum, std::size_t N>
-Enum readEnum(const QSettings &settings, const char16_t *key, const std::array<const char *, N> &names)
+Enum readEnum(const QSettings &settings, const char16_t *key, const std::array<const char *, N> &names, Enum fallback)
 {
     const QString text = settings.value(name(key)).toString();
     for (std::size_t i = 0; i < N; ++i)
         if (text == QLatin1String(names[i]))
             return static_cast<Enum>(i);
-    return Enum{}; // the first one is the default
+    return fallback;
 }
 
 template <class Enum, std::size_t N>
@@ -129,7 +130,7 @@ Settings::Settings(const QString &filePath, QObject *parent)
 
 ThemeChoice Settings::theme() const
 {
-    return readEnum<ThemeChoice>(m_settings, key::kTheme, kThemeNames);
+    return readEnum(m_settings, key::kTheme, kThemeNames, ThemeChoice::Auto);
 }
 
 void Settings::setTheme(ThemeChoice choice)
@@ -166,7 +167,7 @@ void Settings::setLanguage(const QString &code)
 
 PromptMode Settings::promptMode() const
 {
-    return readEnum<PromptMode>(m_settings, key::kPromptMode, kModeNames);
+    return readEnum(m_settings, key::kPromptMode, kModeNames, PromptMode::Chat);
 }
 
 void Settings::setPromptMode(PromptMode mode)
@@ -176,7 +177,7 @@ void Settings::setPromptMode(PromptMode mode)
 
 AnswerLens Settings::answerLens() const
 {
-    return readEnum<AnswerLens>(m_settings, key::kAnswerLens, kLensNames);
+    return readEnum(m_settings, key::kAnswerLens, kLensNames, AnswerLens::Tokens);
 }
 
 void Settings::setAnswerLens(AnswerLens lens)
@@ -288,6 +289,20 @@ QString Settings::exportFolder() const
 void Settings::setExportFolder(const QString &folder)
 {
     m_settings.setValue(name(key::kExportFolder), cleanPath(folder));
+}
+
+QString Settings::loadingModel() const
+{
+    return m_settings.value(name(key::kLoadingModel)).toString();
+}
+
+void Settings::setLoadingModel(const QString &path)
+{
+    if (path.isEmpty())
+        m_settings.remove(name(key::kLoadingModel));
+    else
+        m_settings.setValue(name(key::kLoadingModel), path);
+    m_settings.sync(); // has to be on disk before the load can fail
 }
 
 QByteArray Settings::windowGeometry() const

@@ -9,6 +9,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QElapsedTimer>
+#include <QLabel>
 #include <QMimeData>
 #include <QScrollBar>
 #include <QSignalSpy>
@@ -315,7 +316,7 @@ private slots:
         tokens->prepared.tokens = tokensOf({"Hello", " big", " wor", "ld"});
         pane.showTokens(tokens);
         const QString counts = pane.findChild<QLabel *>(QStringLiteral("promptCounts"))->text();
-        for (const char *part : {"3 words", "15 characters", "4 tokens", "0.75"})
+        for (const char *part : {"3 word", "15 character", "4 token", "0.75"})
             QVERIFY2(counts.contains(QLatin1String(part)), qPrintable(counts));
     }
 };
