@@ -124,19 +124,16 @@ void addBench(CLI::App &program, int &exitCode)
     BenchPlan &plan = options->plan;
     addModelOption(*command, options->model);
     addBackendOptions(*command, options->model);
-    command->add_option("-p,--prompt-tokens", plan.prompts, "Prompt lengths to prefill; default 32,512")
+    command->add_option("-p,--prompt-tokens", plan.prompts, "Prompt lengths to prefill")
         ->delimiter(',')
         ->type_name("N,...")
         ->check(CLI::Range(1, 1 << 20));
-    command->add_option("-n,--decode-tokens", plan.decodeTokens, "Tokens to decode; default 128")
+    command->add_option("-n,--decode-tokens", plan.decodeTokens, "Tokens to decode")
         ->type_name("N")
         ->check(CLI::Range(1, 1 << 20));
-    CLI::Option *depths =
-        command->add_option("-d,--depth", plan.depths, "Tokens held when decoding starts; default 0,4096");
+    CLI::Option *depths = command->add_option("-d,--depth", plan.depths, "Tokens held when decoding starts");
     depths->delimiter(',')->type_name("N,...")->check(CLI::Range(0, 1 << 20));
-    command->add_option("-r,--rounds", plan.rounds, "Rounds of everything; default 5")
-        ->type_name("N")
-        ->check(CLI::Range(1, 1000));
+    command->add_option("-r,--rounds", plan.rounds, "Rounds of everything")->type_name("N")->check(CLI::Range(1, 1000));
     command->add_flag("--json", options->asJson, "Print one JSON object");
     command->callback([=, &exitCode] {
         options->hasDefaultDepths = depths->count() == 0;

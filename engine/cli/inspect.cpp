@@ -2,16 +2,13 @@
 #include "engine/base/utf8.h"
 #include "engine/cli/command.h"
 #include "engine/quant/quant_type.h"
-
-#include <nlohmann/json.hpp>
+#include "engine/trace/json.h"
 
 #include <cstdio>
 
 namespace lectern::cli {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kShownElements = 8; // of a long list
 constexpr std::size_t kShownBytes = 400;  // of a long text

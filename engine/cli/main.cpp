@@ -15,6 +15,7 @@ int main(int argc, char **argv)
     CLI::App program{"Lectern's inference engine on the command line.", "lectern-cli"};
     program.set_version_flag("--version", "lectern-cli " + lectern::engineVersion());
     program.require_subcommand(1);
+    program.option_defaults()->always_capture_default(); // shown by --help
     program.footer(kFooter);
     int exitCode = kOk;
     addTokenize(program, exitCode);

@@ -49,8 +49,6 @@ void ActiveRun::step()
         prepare();
     } else {
         const std::int64_t beginNs = m_ticket->clock.now();
-        if (!keepsCache() && !isInPrefill())
-            m_runtime->kv->truncate(0); // the whole context is computed again
         std::span<float> logits;
         StepPlan plan;
         do {
@@ -174,7 +172,7 @@ void ActiveRun::produceToken(std::span<float> logits, std::int64_t stepBeginNs)
     if (!token)
         return failWith(std::move(token.error()));
     if (!keepsCache())
-        m_runtime->kv->truncate(0);
+        m_runtime->kv->truncate(0); // the next step computes the whole context again
     const KvSample kv = kvSample();
     token->timeNs = kv.timeNs;
     token->stepNs = kv.timeNs - stepBeginNs;

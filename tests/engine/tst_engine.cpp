@@ -7,6 +7,9 @@
 
 #include <QTest>
 
+#include <atomic>
+#include <thread>
+
 using namespace lectern;
 using namespace lectern::test;
 
@@ -265,6 +268,36 @@ private slots:
         const RecordingSink refused = m_engine.run(idsRequest(3));
         QCOMPARE(refused.story(), std::string("queued failed"));
         QCOMPARE(refused.record.error->message, std::string("no model is loaded"));
+    }
+
+    void requestsMayComeAndBeStoppedFromAnotherThread()
+    {
+        constexpr int kRequests = 40;
+        std::vector<RecordingSink> sinks(kRequests);
+        std::atomic<int> ended = 0;
+        for (RecordingSink &sink : sinks)
+            sink.onEvent = [&](const Event &event) {
+                if (std::holds_alternative<Finished>(event.body))
+                    ++ended;
+            };
+        std::thread other([&] {
+            for (int i = 0; i < kRequests; ++i) {
+                const RequestId id = m_engine.engine->submit(idsRequest(70), sinks[static_cast<std::size_t>(i)]);
+                m_engine.engine->pause(id);
+                if (i % 2 == 1)
+                    m_engine.engine->cancel(id);
+                m_engine.engine->resume(id);
+            }
+        });
+        while (ended < kRequests)
+            m_engine.engine->step();
+        other.join();
+        for (int i = 0; i < kRequests; ++i) {
+            const RecordingSink &sink = sinks[static_cast<std::size_t>(i)];
+            QCOMPARE(sink.ends(), 1);
+            if (i % 2 == 0)
+                QCOMPARE(sink.record.finishReason, FinishReason::MaxTokens);
+        }
     }
 
     void logitsAreRefusedWhileARunIsActive()
