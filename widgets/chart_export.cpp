@@ -73,14 +73,17 @@ QByteArray svgBytes(RunChart &chart, const ChartExportOptions &options, const Th
     generator.setResolution(kDotsPerInch);
     generator.setSize(options.size);
     generator.setViewBox(QRect(QPoint(0, 0), options.size));
-    generator.setTitle(singleLine(chart.title()));
-    generator.setDescription(singleLine(chart.dataSummary()));
     QCPPainter painter;
     painter.begin(&generator);
     painter.setMode(QCPPainter::pmVectorized);
     painter.setMode(QCPPainter::pmNoCaching);
     chart.paintTo(&painter, options.size, theme);
     painter.end();
+    // Qt 6.4 does not escape the generator's own title and description (<a & b> gave a file that is not XML).
+    const QString words =
+        QStringLiteral("<title>%1</title>\n<desc>%2</desc>\n")
+            .arg(singleLine(chart.title()).toHtmlEscaped(), singleLine(chart.dataSummary()).toHtmlEscaped());
+    bytes.insert(std::max<qsizetype>(0, bytes.indexOf("<defs>")), words.toUtf8());
     return bytes;
 }
 

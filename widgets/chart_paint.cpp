@@ -12,7 +12,7 @@ namespace {
 double swatchWidth(const LegendEntry &entry, const QFontMetricsF &metrics)
 {
     if (entry.style >= 0) {
-        return metrics.height() * (entry.swatch == Swatch::None ? 0.75 : 1.9);
+        return metrics.height() * (entry.swatch == Swatch::None ? 0.95 : 2.2);
     }
     switch (entry.swatch) {
     case Swatch::None:
@@ -20,15 +20,16 @@ double swatchWidth(const LegendEntry &entry, const QFontMetricsF &metrics)
     case Swatch::Dashes:
     case Swatch::Dots:
     case Swatch::Line:
-        return metrics.height() * 1.5;
+        return metrics.height() * 1.8;
     default:
-        return metrics.height() * 0.75;
+        return metrics.height() * 0.9;
     }
 }
 
-void drawSwatch(QPainter *painter, const QRectF &rect, const LegendEntry &entry, const Theme &theme)
+void drawSwatch(QPainter *painter, const QRectF &line, double height, const LegendEntry &entry, const Theme &theme)
 {
-    const double middle = std::round(rect.center().y());
+    const double middle = std::round(line.center().y());
+    const QRectF rect(line.left(), middle - height / 2, line.width(), height); // as tall as the text beside it
     const double side = std::round(rect.height() * 0.62);
     const QRectF box(rect.left(), std::round(middle - side / 2), side, side);
     painter->setPen(Qt::NoPen);
@@ -56,7 +57,7 @@ void drawSwatch(QPainter *painter, const QRectF &rect, const LegendEntry &entry,
             pen.setDashPattern(entry.swatch == Swatch::Dashes ? QVector<qreal>{3, 2} : QVector<qreal>{1, 2});
         }
         painter->setPen(pen);
-        painter->drawLine(QPointF(rect.left(), middle), QPointF(rect.right() - rect.height() * 0.25, middle));
+        painter->drawLine(QPointF(rect.left(), middle), QPointF(rect.right() - rect.height() * 0.4, middle));
         break;
     }
     case Swatch::None:
@@ -64,7 +65,7 @@ void drawSwatch(QPainter *painter, const QRectF &rect, const LegendEntry &entry,
     }
     if (entry.style >= 0) {
         const RunStyle &style = runStyle(theme, entry.style);
-        const double shift = entry.swatch == Swatch::None ? side / 2 : (rect.width() - rect.height() * 0.25) / 2;
+        const double shift = entry.swatch == Swatch::None ? side / 2 : (rect.width() - rect.height() * 0.4) / 2;
         drawMarker(painter, QPointF(rect.left() + shift, middle), side, style.marker, style.color);
     }
 }
@@ -140,7 +141,8 @@ double drawLegendEntry(QPainter *painter, const QRectF &rect, const LegendEntry 
     used.setBold(entry.isEmphasised);
     const QFontMetricsF metrics(used);
     const double swatch = swatchWidth(entry, QFontMetricsF(font));
-    drawSwatch(painter, QRectF(rect.left(), rect.top(), swatch, rect.height()), entry, theme);
+    drawSwatch(painter, QRectF(rect.left(), rect.top(), swatch, rect.height()), QFontMetricsF(font).height(), entry,
+               theme);
     const double room = std::max(0.0, rect.width() - swatch);
     const QString text = metrics.horizontalAdvance(entry.text) > room + 0.5
                              ? metrics.elidedText(entry.text, Qt::ElideRight, room)

@@ -48,6 +48,7 @@ struct LegendEntry
     QColor color;
     int style = -1;            // run style whose marker is drawn, -1: none
     bool isEmphasised = false; // bold
+    QString shortText = {};    // where `text` does not fit
 };
 
 void drawMarker(QPainter *painter, const QPointF &center, double size, Marker marker, const QColor &color);

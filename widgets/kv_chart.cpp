@@ -84,7 +84,7 @@ QVector<HeadlinePart> KvChart::headline() const
         return {{tr("cache off: 0 bytes held"), true}, {formula, false}};
     }
     const KvSample now = run->record->kv.empty() ? KvSample{} : run->record->kv.back();
-    return {{tr("%n token(s)", "held in the cache", now.tokens), true},
+    return {{now.tokens == 1 ? tr("1 token") : tr("%Ln tokens", "held in the cache", now.tokens), true},
             {tr("%1 used", "bytes").arg(formatBytes(now.usedBytes)), true},
             {tr("%1 allocated", "bytes").arg(formatBytes(now.allocatedBytes)), false},
             {formula, false}};
@@ -99,17 +99,20 @@ std::vector<LegendEntry> KvChart::legend() const
     }
     const ShownRun *run = currentRun();
     std::vector<LegendEntry> entries;
-    if (run && !hasNoCache(*run)) {
+    if (run && hasNoCache(*run)) {
+        return {{tr("what a cache would hold"), Swatch::Dots, theme().text}};
+    }
+    if (run) {
         if (run->record->reusedTokens > 0) {
-            entries.push_back({tr("reused", "part of the KV cache"), Swatch::Hatch, theme().prefillColor, -1, false});
+            entries.push_back({tr("reused", "part of the KV cache"), Swatch::Hatch, theme().prefillColor});
         }
-        entries.push_back({tr("written in prefill"), Swatch::Fill, theme().prefillColor, -1, false});
-        entries.push_back({tr("in decode", "written in decode"), Swatch::Fill, theme().kvColor, -1, false});
+        entries.push_back({tr("written in prefill"), Swatch::Fill, theme().prefillColor, -1, false, tr("prefill")});
+        entries.push_back({tr("written in decode"), Swatch::Fill, theme().kvColor, -1, false, tr("decode")});
         const int block = run->record->engine.kvBlockTokens;
         entries.push_back({block > 0 ? tr("allocated in blocks of %1").arg(block) : tr("allocated"), Swatch::Dashes,
-                           theme().mutedText, -1, false});
+                           theme().mutedText, -1, false, tr("allocated")});
     }
-    entries.push_back({tr("formula"), Swatch::Dots, theme().text, -1, false});
+    entries.push_back({tr("formula"), Swatch::Dots, theme().text});
     return entries;
 }
 
@@ -148,7 +151,7 @@ double KvChart::usedAt(const Series &series, double tokens) const
 TokenRef KvChart::tokenAt(const QPointF &position) const
 {
     const ShownRun *run = currentRun();
-    if (!run || !plot()->axisRect()->rect().contains(position.toPoint())) {
+    if (!run || !area().contains(position)) {
         return {};
     }
     // Output token k is there while the prompt and the k tokens before it are held.

@@ -21,7 +21,7 @@ double markerSize(const Theme &theme)
 
 } // namespace
 
-// Visible samples as pixels, at most two points a pixel column, up to `toTokens`.
+// Visible samples as pixels, about two points a pixel column, up to `toTokens`.
 QPolygonF KvChart::line(const Series &series, const std::vector<double> &values, double toTokens) const
 {
     const QCPRange range = plot()->xAxis->range();
@@ -32,17 +32,12 @@ QPolygonF KvChart::line(const Series &series, const std::vector<double> &values,
     to = std::min<std::ptrdiff_t>(to + (toTokens > range.upper ? 1 : 0),
                                   static_cast<std::ptrdiff_t>(series.tokens.size()));
     const double originX = x(0), scaleX = x(1) - originX, originY = y(0), scaleY = y(1) - originY;
+    // Both series never fall, so single samples can be left out where many share a pixel; the last one is always drawn.
+    const auto stride = std::max<std::ptrdiff_t>(1, (to - from) / (2 * std::max(1, plot()->axisRect()->width())));
     QPolygonF points;
-    for (auto i = from; i < to; ++i) {
+    for (auto i = from; i < to; i = i + stride < to || i == to - 1 ? i + stride : to - 1) {
         const auto index = static_cast<std::size_t>(i);
-        const QPointF point(originX + scaleX * series.tokens[index], originY + scaleY * values[index]);
-        const qsizetype count = points.size();
-        if (count >= 2 && std::floor(points[count - 1].x()) == std::floor(point.x()) &&
-            std::floor(points[count - 2].x()) == std::floor(point.x())) {
-            points.last() = point;
-        } else {
-            points.append(point);
-        }
+        points.append({originX + scaleX * series.tokens[index], originY + scaleY * values[index]});
     }
     return points;
 }
@@ -125,10 +120,11 @@ void KvChart::drawUsed(QCPPainter *painter, const QRectF &area, const ShownRun &
 void KvChart::drawAllocated(QCPPainter *painter, const QRectF &area, const ShownRun &run) const
 {
     const Series &series = d->series.at(run.id);
+    // A block is taken before the token that needs it is written: the step is at the sample before.
     QPolygonF stairs;
     for (const QPointF &point : line(series, series.allocated, series.lastTokens())) {
         if (!stairs.isEmpty() && stairs.last().y() != point.y()) {
-            stairs.append({point.x(), stairs.last().y()});
+            stairs.append({stairs.last().x(), point.y()});
         } else if (stairs.size() > 1 && stairs.last().y() == stairs[stairs.size() - 2].y()) {
             stairs.removeLast(); // one point for each corner, so that dashes keep their rhythm
         }
@@ -190,11 +186,11 @@ void KvChart::drawNoCache(QCPPainter *painter, const QRectF &area, const ShownRu
     if (runs().size() > 1) {
         return; // the headline and the flat line say it; words would lie on the other runs
     }
-    const QString words = tr("No KV cache in this run: nothing is kept, so each step computes all tokens again.\nThe "
-                             "dotted line is what a cache would hold.");
+    const QString words = tr("No KV cache in this run: nothing is kept, each step computes all tokens again.");
     painter->setFont(smallFont());
     painter->setPen(theme().mutedText);
-    painter->drawText(area.adjusted(12, 4, 0, 0), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, words);
+    painter->drawText(area.adjusted(10, 2, -area.width() * 0.48, 0), Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
+                      words);
 }
 
 void KvChart::drawHighlight(QCPPainter *painter, const QRectF &area, const ShownRun &run, TokenRef token)

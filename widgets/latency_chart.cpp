@@ -115,7 +115,7 @@ std::pair<std::size_t, std::size_t> LatencyChart::visible(const Series &series) 
 TokenRef LatencyChart::tokenAt(const QPointF &position) const
 {
     const ShownRun *run = currentRun();
-    if (!run || !plot()->axisRect()->rect().contains(position.toPoint())) {
+    if (!run || !area().contains(position)) {
         return {};
     }
     const double index = std::round(valueAt(position.x())) - 1;
@@ -146,8 +146,9 @@ std::vector<LegendEntry> LatencyChart::legend() const
     if (runs().size() > 1) {
         return runLegend(Swatch::Line);
     }
-    std::vector<LegendEntry> entries{{tr("first token, with prefill"), Swatch::Fill, theme().prefillColor},
-                                     {tr("decode step"), Swatch::Bars, theme().decodeColor}};
+    std::vector<LegendEntry> entries{
+        {tr("first token, with prefill"), Swatch::Fill, theme().prefillColor, -1, false, tr("first token")},
+        {tr("decode step"), Swatch::Bars, theme().decodeColor}};
     const ShownRun *run = currentRun();
     if (run && metricsFor(*run).stepSlopeNsPerToken) {
         entries.push_back({tr("fitted slope"), Swatch::Dashes, theme().text, -1, false});

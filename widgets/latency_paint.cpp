@@ -34,6 +34,12 @@ void LatencyChart::drawData(QCPPainter *painter, const QRectF &area)
         return;
     }
     const Series &series = d->series.at(current->id);
+    if (series.ms.empty() && runs().size() < 2) {
+        painter->setFont(smallFont());
+        painter->setPen(theme().mutedText);
+        painter->drawText(area, Qt::AlignCenter | Qt::TextWordWrap, tr("The prompt is being read: no token yet."));
+        return;
+    }
     const double pitch = x(2) - x(1);
     if (pitch >= kSmallestBar) {
         drawBars(painter, area, series);

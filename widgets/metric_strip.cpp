@@ -68,6 +68,7 @@ MetricStrip::MetricStrip(QWidget *parent)
             label->setTextFormat(Qt::PlainText);
             label->setMinimumWidth(1); // the strip decides the widths, not the numbers
         }
+        cell.name->setProperty("muted", true);
         auto *column = new QVBoxLayout(cell.box);
         column->setContentsMargins(0, 0, 0, 0);
         column->setSpacing(0);
@@ -76,20 +77,8 @@ MetricStrip::MetricStrip(QWidget *parent)
         layout->addWidget(cell.box);
     }
     layout->addStretch(1);
-    setTheme(Theme::light());
     clear();
     fit();
-}
-
-void MetricStrip::setTheme(const Theme &theme)
-{
-    for (const Cell &cell : d->cells) {
-        QPalette palette = cell.name->palette();
-        palette.setColor(QPalette::WindowText, theme.mutedText);
-        cell.name->setPalette(palette);
-        palette.setColor(QPalette::WindowText, theme.text);
-        cell.value->setPalette(palette);
-    }
 }
 
 void MetricStrip::setMetrics(const Metrics &metrics)
@@ -141,8 +130,8 @@ void MetricStrip::fit()
     for (std::size_t i = 0; i < kCells.size(); ++i) {
         total += widthOf(i, size);
     }
-    const int spare = std::clamp((width() - total) / static_cast<int>(kCells.size()), 0, gap * 3);
-    int used = -gap;
+    const int spare = std::clamp((width() - total - gap) / static_cast<int>(kCells.size()), 0, gap * 3);
+    int used = 0;
     for (std::size_t i = 0; i < kCells.size(); ++i) {
         const Cell &cell = d->cells[i];
         cell.name->setFont(scaled(font(), kNameSize, false));
@@ -150,7 +139,7 @@ void MetricStrip::fit()
         const int cellWidth = widthOf(i, size) + spare;
         used += cellWidth;
         cell.box->setFixedWidth(cellWidth);
-        cell.box->setVisible(i == 0 || used - spare <= width());
+        cell.box->setVisible(i == 0 || used - gap - spare <= width());
     }
 }
 

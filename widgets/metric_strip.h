@@ -4,7 +4,6 @@
 #pragma once
 
 #include "engine/trace/metrics.h"
-#include "widgets/theme.h"
 
 #include <QWidget>
 
@@ -16,7 +15,6 @@ class MetricStrip : public QWidget
 
 public:
     explicit MetricStrip(QWidget *parent = nullptr);
-    void setTheme(const Theme &theme);
     void setMetrics(const Metrics &metrics); // cells keep their widths while numbers change
     void clear();                            // every value "—"
 

@@ -37,6 +37,8 @@ RunChart::RunChart(const QString &title, const QString &emptyText, QWidget *pare
     setAccessibleName(title);
     m_titleLabel->setFont(paneTitleFont(font()));
     m_titleLabel->setTextFormat(Qt::PlainText);
+    m_titleLabel->setProperty("muted", true);
+    m_emptyLabel->setProperty("muted", true);
     m_headlineLabel->setTextFormat(Qt::RichText);
     m_headlineLabel->setAccessibleName(tr("%1: key numbers", "accessible name; %1 is a chart title").arg(title));
     m_headlineLabel->setObjectName(QStringLiteral("headline"));
@@ -87,10 +89,9 @@ void RunChart::setUpPlot()
     m_plot->xAxis->setTicker(m_xTicker);
     m_plot->yAxis->setTicker(m_yTicker);
     for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis}) {
-        axis->setTickPen(Qt::NoPen);
-        axis->setSubTickPen(Qt::NoPen);
+        axis->setTickPen(Qt::NoPen); // setTicks(false) would take the labels away too
         axis->setTickLength(0);
-        axis->setSubTickLength(0);
+        axis->setSubTicks(false);
         axis->setTickLabelPadding(5);
     }
     m_plot->xAxis->grid()->setVisible(false);
@@ -99,7 +100,7 @@ void RunChart::setUpPlot()
 
     new ChartCanvas(m_plot, QStringLiteral("main"), [this](QCPPainter *painter) {
         drawStrip(painter);
-        drawData(painter, QRectF(m_plot->axisRect()->rect()));
+        drawData(painter, area());
     });
     new ChartCanvas(m_plot, QStringLiteral("overlay"), [this](QCPPainter *painter) { drawOverlay(painter); });
     connect(m_plot, &QCustomPlot::beforeReplot, this, [this] {
@@ -299,7 +300,9 @@ bool RunChart::eventFilter(QObject *watched, QEvent *event)
     case QEvent::FocusIn:
     case QEvent::FocusOut: {
         const Qt::FocusReason reason = static_cast<QFocusEvent *>(event)->reason();
-        m_hasKeyFocus = event->type() == QEvent::FocusIn && reason != Qt::MouseFocusReason;
+        const bool isByKey =
+            reason == Qt::TabFocusReason || reason == Qt::BacktabFocusReason || reason == Qt::ShortcutFocusReason;
+        m_hasKeyFocus = event->type() == QEvent::FocusIn && isByKey;
         m_plot->layer(QStringLiteral("overlay"))->replot();
         break;
     }

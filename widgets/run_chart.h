@@ -96,6 +96,7 @@ protected:
     double y(double value) const { return m_plot->yAxis->coordToPixel(value); }
     double valueAt(double pixelX) const { return m_plot->xAxis->pixelToCoord(pixelX); }
 
+    QRectF area() const; // the plot inside its axes, pixels
     QFont smallFont() const;
     // Upright line at pixel `at` with `text` beside its top.
     void drawCursor(QCPPainter *painter, const QRectF &area, double at, const QString &text) const;

@@ -34,13 +34,6 @@ double partWidth(const HeadlinePart &part, QFont font)
     return QFontMetricsF(font).horizontalAdvance(part.text);
 }
 
-void setTextColor(QWidget *widget, const QColor &color)
-{
-    QPalette palette = widget->palette();
-    palette.setColor(QPalette::WindowText, color);
-    widget->setPalette(palette);
-}
-
 } // namespace
 
 QFont RunChart::smallFont() const
@@ -81,13 +74,19 @@ void RunChart::setYAxis(const QString &name, const AxisUnit &unit, double end)
     m_plot->yAxis->setRange(0, end);
 }
 
+// Down to the base line, which has the last pixel row of the axis rectangle.
+QRectF RunChart::area() const
+{
+    return QRectF(m_plot->axisRect()->rect()).adjusted(0, 0, 0, -1);
+}
+
 // Everything that depends on the size, right before drawing. Margins come from the font alone.
 void RunChart::prepare(const QSize &viewport)
 {
     const QFontMetricsF metrics(smallFont());
     const int left = static_cast<int>(std::ceil(leftMargin(viewport.width()))),
               right = static_cast<int>(std::ceil(rightMargin(viewport.width())));
-    const int top = static_cast<int>(std::ceil(metrics.height() * 1.4)),
+    const int top = static_cast<int>(std::ceil(metrics.height() * 1.6)),
               bottom = static_cast<int>(std::ceil(metrics.height())) + 7;
     m_plot->axisRect()->setMargins(QMargins(left, top, right, bottom));
     const QSizeF area(std::max(1, viewport.width() - left - right), std::max(1, viewport.height() - top - bottom));
@@ -111,10 +110,6 @@ void RunChart::applyThemeToPlot()
         axis->grid()->setPen(QPen(m_theme.grid, 1));
     }
     m_plot->xAxis->setBasePen(QPen(mixed(m_theme.border, m_theme.mutedText, 0.4), 1));
-    if (!m_exportFont) {
-        setTextColor(m_titleLabel, m_theme.mutedText);
-        setTextColor(m_emptyLabel, m_theme.mutedText);
-    }
 }
 
 QVector<HeadlinePart> RunChart::fittingHeadline(double width) const
@@ -166,11 +161,11 @@ std::vector<LegendEntry> RunChart::runLegend(Swatch overlaySwatch) const
 // there is.
 void RunChart::drawStrip(QCPPainter *painter)
 {
-    const QRectF area(m_plot->axisRect()->rect());
+    const QRectF area = this->area();
     const QFont font = smallFont();
     const QFontMetricsF metrics(font);
     const double gap = metrics.averageCharWidth() * 2;
-    QRectF line(0, 0, area.right(), area.top() - metrics.height() * 0.2);
+    QRectF line(0, 0, area.right(), area.top() - metrics.height() * 0.5);
     painter->setFont(font);
     painter->setPen(m_theme.mutedText);
     if (!m_yName.isEmpty()) {
@@ -178,30 +173,31 @@ void RunChart::drawStrip(QCPPainter *painter)
         line.setLeft(metrics.horizontalAdvance(m_yName) + gap * 2);
     }
     if (!m_xName.isEmpty()) {
-        const QRectF below(area.left(), area.bottom() + 6, area.width(), metrics.height());
-        painter->drawText(below, Qt::AlignRight | Qt::AlignVCenter | Qt::TextDontClip, m_xName);
+        // On the line of the tick labels, which QCustomPlot puts 5 pixels below its axis.
+        const QRectF below(area.left(), area.bottom() + 4, area.width(), metrics.height());
+        painter->drawText(below, Qt::AlignRight | Qt::AlignTop | Qt::TextDontClip, m_xName);
     }
     std::vector<LegendEntry> entries = legend();
     if (m_zoom && !m_exportFont) {
         entries.push_back({tr("enlarged: double click shows all"), Swatch::None, {}, -1, false});
     }
-    double total = 0, longest = 0;
-    for (const LegendEntry &entry : entries) {
-        total += legendWidth(entry, font) + gap;
-        longest = std::max(longest, legendWidth(entry, font));
-    }
-    double limit = longest;
     const auto widthAt = [&](double most) {
         double sum = 0;
         for (const LegendEntry &entry : entries) {
             sum += std::min(most, legendWidth(entry, font)) + gap;
         }
-        return sum;
+        return sum - gap;
     };
+    double limit = line.width();
+    if (widthAt(limit) > line.width()) {
+        for (LegendEntry &entry : entries) {
+            entry.text = entry.shortText.isEmpty() ? entry.text : entry.shortText;
+        }
+    }
     while (limit > gap * 3 && widthAt(limit) > line.width()) {
         limit -= 4;
     }
-    double left = std::max(line.left(), line.right() - widthAt(limit) + gap);
+    double left = std::max(line.left(), line.right() - widthAt(limit));
     for (const LegendEntry &entry : entries) {
         const double width = std::min(limit, legendWidth(entry, font));
         if (left + width > line.right() + 1) {
@@ -227,7 +223,7 @@ void RunChart::drawOverlay(QCPPainter *painter)
         const auto &tokens =
             m_highlight.part == TokenPart::Prompt ? run->record->promptTokens : run->record->outputTokens;
         if (static_cast<std::size_t>(m_highlight.index) < tokens.size()) {
-            drawHighlight(painter, QRectF(m_plot->axisRect()->rect()), *run, m_highlight);
+            drawHighlight(painter, area(), *run, m_highlight);
         }
     }
 }
@@ -271,8 +267,8 @@ void RunChart::drawTitleLine(QCPPainter *painter, const QRectF &rect) const
 {
     painter->setFont(paneTitleFont(*m_exportFont));
     painter->setPen(m_theme.mutedText);
-    painter->drawText(rect, Qt::AlignLeft | Qt::AlignVCenter, m_title);
-    const double title = QFontMetricsF(painter->font()).horizontalAdvance(m_title);
+    painter->drawText(rect, Qt::AlignLeft | Qt::AlignVCenter, m_title.toUpper());
+    const double title = QFontMetricsF(painter->font()).horizontalAdvance(m_title.toUpper());
     const QVector<HeadlinePart> parts = fittingHeadline(rect.width() - title - QFontMetricsF(*m_exportFont).height());
     const QString separator = QStringLiteral(" · ");
     double left = rect.right();

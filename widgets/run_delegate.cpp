@@ -8,6 +8,8 @@
 #include <QMouseEvent>
 #include <QPainter>
 
+#include <cmath>
+
 namespace lectern {
 
 int RunDelegate::markerRoom(const QStyleOptionViewItem &option) const
@@ -15,12 +17,26 @@ int RunDelegate::markerRoom(const QStyleOptionViewItem &option) const
     return option.fontMetrics.height() + 6;
 }
 
-QRect RunDelegate::checkRect(const QStyleOptionViewItem &option) const
+// Own drawing: Fusion's unchecked box cannot be told from a dark card.
+void RunDelegate::drawCheckBox(QPainter *painter, const QRect &cell, int lineHeight, bool isChecked) const
 {
-    const QStyle *style = option.widget ? option.widget->style() : QApplication::style();
-    const QSize size(style->pixelMetric(QStyle::PM_IndicatorWidth, &option, option.widget),
-                     style->pixelMetric(QStyle::PM_IndicatorHeight, &option, option.widget));
-    return QStyle::alignedRect(option.direction, Qt::AlignCenter, size, option.rect);
+    const double side = std::round(lineHeight * 0.85);
+    const QRectF box(std::floor(cell.center().x() - side / 2) + 0.5, std::floor(cell.center().y() - side / 2) + 0.5,
+                     side, side);
+    painter->save();
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setPen(QPen(isChecked ? m_theme.accent : m_theme.mutedText, 1));
+    painter->setBrush(isChecked ? m_theme.accent : m_theme.card);
+    painter->drawRoundedRect(box, 2.5, 2.5);
+    if (isChecked) {
+        QPen pen(m_theme.palette().color(QPalette::HighlightedText), side * 0.15);
+        pen.setCapStyle(Qt::RoundCap);
+        painter->setPen(pen);
+        painter->setBrush(Qt::NoBrush);
+        const auto at = [&](double x, double y) { return QPointF(box.left() + x * side, box.top() + y * side); };
+        painter->drawPolyline(QPolygonF{at(0.22, 0.52), at(0.42, 0.72), at(0.78, 0.28)});
+    }
+    painter->restore();
 }
 
 void RunDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, const QModelIndex &index) const
@@ -33,11 +49,8 @@ void RunDelegate::paint(QPainter *painter, const QStyleOptionViewItem &option, c
         painter->fillRect(cell.rect, mixed(m_theme.card, m_theme.accent, isCurrent ? 0.14 : 0.08));
     }
     if (index.column() == RunTableModel::Overlay) {
-        QStyleOptionViewItem box = cell;
-        box.rect = checkRect(cell);
-        box.state &= ~QStyle::State_HasFocus;
-        box.state |= index.data(Qt::CheckStateRole).toInt() == Qt::Checked ? QStyle::State_On : QStyle::State_Off;
-        style->drawPrimitive(QStyle::PE_IndicatorItemViewItemCheck, &box, painter, cell.widget);
+        drawCheckBox(painter, cell.rect, cell.fontMetrics.height(),
+                     index.data(Qt::CheckStateRole).toInt() == Qt::Checked);
     } else {
         const int margin = style->pixelMetric(QStyle::PM_FocusFrameHMargin, nullptr, cell.widget) + 4;
         QRect text = cell.rect.adjusted(margin, 0, -margin, 0);
@@ -73,9 +86,9 @@ QSize RunDelegate::sizeHint(const QStyleOptionViewItem &option, const QModelInde
     if (index.column() == RunTableModel::Title) {
         QFont bold = option.font; // so that becoming current does not elide
         bold.setBold(true);
-        size.setWidth(QFontMetrics(bold).horizontalAdvance(index.data().toString()) + markerRoom(option) + 20);
+        size.setWidth(QFontMetrics(bold).horizontalAdvance(index.data().toString()) + markerRoom(option) + 16);
     } else {
-        size.rwidth() += 8;
+        size.rwidth() += 6;
     }
     size.setHeight(option.fontMetrics.height() * 3 / 2 + 2);
     return size;

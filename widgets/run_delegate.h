@@ -26,7 +26,7 @@ public:
 
 private:
     int markerRoom(const QStyleOptionViewItem &option) const;
-    QRect checkRect(const QStyleOptionViewItem &option) const;
+    void drawCheckBox(QPainter *painter, const QRect &cell, int lineHeight, bool isChecked) const;
     Theme m_theme = Theme::light();
 };
 

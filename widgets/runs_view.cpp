@@ -53,9 +53,8 @@ RunsView::RunsView(RunStore *store, QWidget *parent)
     }
     // While numbers run in, columns only widen; everything is fitted again when a run comes or goes.
     connect(m_model, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex &first) {
-        for (int column = 0; column < RunTableModel::ColumnCount; ++column) {
-            const int wanted = sizeHintForIndex(first.siblingAtColumn(column)).width();
-            if (column != RunTableModel::Title && wanted > columnWidth(column)) {
+        for (int column = RunTableModel::Prompt; column <= RunTableModel::Kv; ++column) {
+            if (sizeHintForIndex(first.siblingAtColumn(column)).width() > columnWidth(column)) {
                 sizeColumns();
                 return;
             }
@@ -89,25 +88,28 @@ void RunsView::selectCurrentRun()
     }
 }
 
-// Every column as wide as its longest cell; the title takes what is left, and gives way first.
+// Every column as wide as its longest cell; the title takes what is left. Where that is too little, long texts are
+// elided: their tooltips have them whole.
 void RunsView::sizeColumns()
 {
     verticalHeader()->setDefaultSectionSize(fontMetrics().height() * 3 / 2 + 2);
-    const int pad = fontMetrics().averageCharWidth() * 2;
+    const int character = fontMetrics().averageCharWidth();
     int others = 0;
     for (int column = 0; column < RunTableModel::ColumnCount; ++column) {
-        if (column == RunTableModel::Title) {
-            continue;
+        if (column != RunTableModel::Title) {
+            setColumnWidth(column, std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)));
+            others += columnWidth(column);
         }
-        int width = std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)) + pad / 2;
-        if (column == RunTableModel::Model || column == RunTableModel::Outcome) {
-            width = std::min(width, fontMetrics().averageCharWidth() * 30); // long names are elided, tooltips have them
-        }
-        setColumnWidth(column, width);
-        others += width;
     }
-    const int least = fontMetrics().averageCharWidth() * 18;
-    setColumnWidth(RunTableModel::Title, std::max(least, viewport()->width() - others));
+    const int wanted = std::clamp(sizeHintForColumn(RunTableModel::Title), character * 18, character * 40);
+    int missing = others + wanted - viewport()->width();
+    for (const int column : {RunTableModel::Outcome, RunTableModel::Model, RunTableModel::Backend}) {
+        const int give = std::clamp(missing, 0, std::max(0, columnWidth(column) - character * 12));
+        setColumnWidth(column, columnWidth(column) - give);
+        missing -= give;
+        others -= give;
+    }
+    setColumnWidth(RunTableModel::Title, std::max(std::min(wanted, character * 18), viewport()->width() - others));
 }
 
 void RunsView::keyPressEvent(QKeyEvent *event)

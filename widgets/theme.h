@@ -69,7 +69,9 @@ QColor readable(QColor color, const QColor &background);
 QFont paneTitleFont(const QFont &base);
 
 // Fusion style, palette, font size and style sheet of the whole program. The sheet knows these dynamic properties:
-// card=true on a QFrame (a pane), primary=true on a QPushButton or QToolButton (the one main action).
+// card=true on a QFrame (a pane), primary=true on a QPushButton or QToolButton (the one main action), segment=true on
+// the QToolButtons of a choice, muted=true on a QLabel of less weight. (Colours set by QWidget::setPalette get lost: a
+// sheet puts back the palette of the first polish whenever a widget gets another parent.)
 void applyTheme(QApplication &application, const Theme &theme);
 
 // Monochrome SVG icon of the resources (":/icons/NAME.svg") in `color` (default: the theme's text colour), dimmed when

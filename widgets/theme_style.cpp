@@ -48,6 +48,11 @@ QToolButton[segment="true"]:checked { color: @text; font-weight: bold; backgroun
 QToolButton[segment="true"]:focus { border: 1px solid @accent; }
 QPlainTextEdit, QLineEdit#systemPrompt { background: @card; }
 QSplitter::handle { background: transparent; }
+QLabel[muted="true"] { color: @muted; }
+QToolButton[segment="true"] { background: transparent; border: none; color: @muted; padding: @pad; }
+QToolButton[segment="true"]:hover { color: @accent; }
+QToolButton[segment="true"]:checked { color: @text; font-weight: bold; border-bottom: @line solid @accent; }
+QToolButton[segment="true"]:focus { background: @pressed; border-radius: @radius; }
 QStatusBar { background: @card; border-top: 1px solid @border; color: @muted; }
 QStatusBar::item { border: none; }
 QTableView { background: @card; border: none; gridline-color: @grid; }
@@ -83,6 +88,7 @@ QString styleSheet(const Theme &theme, const QFont &font)
         {"@pressed", mixed(palette.color(QPalette::Button), theme.accent, 0.18).name()},
         {"@disabled", palette.color(QPalette::Disabled, QPalette::ButtonText).name()},
         {"@radius", px(5)},
+        {"@line", px(2)},
         {"@arrow", px(20)},
         {"@wide", px(9)},
         {"@gap", px(6)},

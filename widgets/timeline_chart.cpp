@@ -71,7 +71,7 @@ void TimelineChart::updateAxes(const QSizeF &)
 double TimelineChart::leftMargin(double width) const
 {
     if (runs().size() < 2) {
-        return 1;
+        return QFontMetricsF(smallFont()).averageCharWidth(); // half of the label "0"
     }
     double longest = 0;
     for (const LegendEntry &entry : runLegend(Swatch::None)) {
@@ -103,11 +103,10 @@ QString TimelineChart::prefillText(const ShownRun &run) const
             .arg(formatCount(done), formatCount(total), percent);
     }
     const QString time = formatDuration(metricsFor(run).prefillNs);
-    if (record.reusedTokens > 0) {
-        return tr("prefill %1 · %n token(s)", "time", done).arg(time) +
-               tr(", %1 reused").arg(formatCount(record.reusedTokens));
-    }
-    return tr("prefill %1 · %n token(s)", "time", done).arg(time);
+    const QString tokens = done == 1 ? tr("1 token") : tr("%Ln tokens", nullptr, done);
+    return record.reusedTokens > 0
+               ? tr("prefill %1 · %2, %3 reused").arg(time, tokens, formatCount(record.reusedTokens))
+               : tr("prefill %1 · %2", "time, tokens").arg(time, tokens);
 }
 
 QString TimelineChart::totalText(const ShownRun &run, bool isLong) const
@@ -164,9 +163,12 @@ QString TimelineChart::describe() const
 QRectF TimelineChart::barRect(const QRectF &area, int runId) const
 {
     if (runs().size() < 2) {
-        const double most = theme().isProjector ? 64 : 44;
-        const double height = std::clamp(area.height() * 0.46, 10.0, most);
-        return {area.left(), area.top() + 1, area.width(), std::round(height)};
+        // Names above, brackets below, and the whole block in the middle of what the axis leaves.
+        const double line = QFontMetricsF(smallFont()).height(), around = line * 2.6 + 14;
+        const double most = theme().isProjector ? 110 : 72;
+        const double height = std::round(std::clamp(area.bottom() - around, 10.0, most));
+        const double spare = std::max(0.0, area.bottom() - around - height);
+        return {area.left(), std::round(line * 1.4 + spare * 0.42), area.width(), height};
     }
     // The current run is the first row, as in the legends.
     qsizetype row = 0;
@@ -180,14 +182,14 @@ QRectF TimelineChart::barRect(const QRectF &area, int runId) const
     const qsizetype currentRow = current - runs().constData();
     row = row == currentRow ? 0 : row < currentRow ? row + 1 : row;
     const double pitch = area.height() / static_cast<double>(runs().size());
-    const double height = std::clamp(pitch * 0.68, 2.0, theme().isProjector ? 40.0 : 26.0);
+    const double height = std::clamp(pitch * 0.62, 2.0, theme().isProjector ? 70.0 : 46.0);
     return {area.left(), std::round(area.top() + pitch * static_cast<double>(row) + (pitch - height) / 2), area.width(),
             std::round(height)};
 }
 
 TokenRef TimelineChart::tokenAt(const QPointF &position) const
 {
-    const QRectF area(plot()->axisRect()->rect());
+    const QRectF area = this->area();
     if (!area.contains(position)) {
         return {};
     }

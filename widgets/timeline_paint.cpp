@@ -110,15 +110,17 @@ void TimelineChart::drawNames(QCPPainter *painter, const QRectF &area, const QRe
     std::vector<Name> names;
     if (metrics.tokenizeNs) {
         const double both = *metrics.tokenizeNs + metrics.templateNs.value_or(0);
-        names.push_back(
-            {bar.left(),
-             {tr("tokenize %1").arg(formatDuration(both)), Swatch::Fill, theme().tokenizeColor, -1, false}});
+        names.push_back({bar.left(),
+                         {tr("tokenize %1").arg(formatDuration(both)), Swatch::Fill, theme().tokenizeColor, -1, false,
+                          tr("tokenize")}});
     }
     if (!record.promptTokens.empty() || !record.prefillChunks.empty()) {
         const double at = record.prefillChunks.empty()
                               ? bar.left()
                               : x(static_cast<double>(record.prefillChunks.front().beginNs) / 1e6);
-        names.push_back({at, {prefillText(run), Swatch::Fill, theme().prefillColor, -1, true}});
+        names.push_back({at,
+                         {prefillText(run), Swatch::Fill, theme().prefillColor, -1, true,
+                          tr("prefill %1").arg(formatDuration(metrics.prefillNs))}});
     }
     if (metrics.tpotNs) {
         const QString text = tr("decode %1 × %2", "time per token, number of steps")
@@ -126,17 +128,27 @@ void TimelineChart::drawNames(QCPPainter *painter, const QRectF &area, const QRe
         names.push_back({x(*metrics.ttftNs / 1e6), {text, Swatch::Bars, theme().decodeColor, -1, true}});
     }
     const double gap = fontMetrics.averageCharWidth() * 2.5;
-    double room = 0;
-    for (const Name &name : names) {
-        room += legendWidth(name.entry, font) + gap;
+    const auto widthOfAll = [&] {
+        double sum = 0;
+        for (const Name &name : names) {
+            sum += legendWidth(name.entry, font) + gap;
+        }
+        return sum;
+    };
+    if (widthOfAll() - gap > area.right()) {
+        for (Name &name : names) {
+            name.entry.text = name.entry.shortText.isEmpty() ? name.entry.text : name.entry.shortText;
+        }
     }
+    double room = widthOfAll();
     double left = 0;
     for (const Name &name : names) {
         // What follows must fit too, so a name gives way to the left.
         const double width = legendWidth(name.entry, font);
         const double most = std::max(left, area.right() - room + gap);
         left = std::clamp(name.at, left, most);
-        const QRectF rect(left, 0, std::min(width, area.right() - left), area.top() - fontMetrics.height() * 0.2);
+        const double top = bar.top() - fontMetrics.height() * 1.25;
+        const QRectF rect(left, top, std::min(width, area.right() - left), fontMetrics.height());
         drawLegendEntry(painter, rect, name.entry, font, theme());
         left += width + gap;
         room -= width + gap;
@@ -149,7 +161,7 @@ void TimelineChart::drawBrackets(QCPPainter *painter, const QRectF &area, const 
     const Metrics &metrics = metricsFor(run);
     QFont font = smallFont();
     const QFontMetricsF fontMetrics(font);
-    if (!metrics.ttftNs || area.bottom() - bar.bottom() < fontMetrics.height() + 12) {
+    if (!metrics.ttftNs || area.bottom() - bar.bottom() < fontMetrics.height() + 11) {
         return;
     }
     const double top = std::round(bar.bottom()) + 4.5;
@@ -176,8 +188,8 @@ void TimelineChart::drawBrackets(QCPPainter *painter, const QRectF &area, const 
     }
     bracket(first + 1, x(d->series.at(run.id).lastMs), theme().mutedText);
     const double restNs = *metrics.tpotNs * (metrics.outputTokens - 1);
-    const QString rest = tr("%n more, one pass each: %1", "tokens after the first", metrics.outputTokens - 1)
-                             .arg(formatDuration(restNs));
+    const QString rest = tr("then %1 more, one pass each: %2", "tokens, time")
+                             .arg(formatCount(metrics.outputTokens - 1), formatDuration(restNs));
     font.setBold(false);
     const double restWidth = QFontMetricsF(font).horizontalAdvance(rest);
     const double restLeft =
@@ -225,7 +237,8 @@ void TimelineChart::drawHighlight(QCPPainter *painter, const QRectF &area, const
             if (token.index >= chunk.from && token.index < chunk.to) {
                 from = static_cast<double>(chunk.beginNs) / 1e6;
                 to = static_cast<double>(chunk.endNs) / 1e6;
-                detail = tr("read in one pass of %n token(s)", "", chunk.to - chunk.from);
+                detail =
+                    tr("read in one pass, tokens %1 to %2").arg(formatCount(chunk.from + 1), formatCount(chunk.to));
             }
         }
         if (to <= from) {
