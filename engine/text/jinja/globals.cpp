@@ -23,7 +23,7 @@ Value range(const Call &call)
         if (__builtin_add_overflow(i, step, &i))
             break;
     }
-    return makeList(call.meter, std::move(numbers));
+    return makeList(call.meter, std::move(numbers), List::Kind::View);
 }
 
 // The items of a mapping, if one is given, then the named arguments.

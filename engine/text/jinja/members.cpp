@@ -86,12 +86,12 @@ Value itemsOf(const Call &call)
     std::vector<Value> items;
     for (const auto &[key, value] : dictOf(call.self)->items)
         items.push_back(makeList(call.meter, {key, value}, List::Kind::Tuple));
-    return makeList(call.meter, std::move(items));
+    return makeList(call.meter, std::move(items), List::Kind::View);
 }
 
 Value keysOf(const Call &call)
 {
-    return makeList(call.meter, iterate(call.meter, call.self));
+    return makeList(call.meter, iterate(call.meter, call.self), List::Kind::View);
 }
 
 Value valuesOf(const Call &call)
@@ -99,7 +99,7 @@ Value valuesOf(const Call &call)
     std::vector<Value> values;
     for (const auto &item : dictOf(call.self)->items)
         values.push_back(item.second);
-    return makeList(call.meter, std::move(values));
+    return makeList(call.meter, std::move(values), List::Kind::View);
 }
 
 Value cycle(const Call &call)

@@ -119,7 +119,7 @@ std::string typeName(const Value &value)
         std::string operator()(const std::shared_ptr<const Text> &) const { return "str"; }
         std::string operator()(const std::shared_ptr<const List> &list) const
         {
-            const char *names[] = {"list", "tuple", "generator"};
+            const char *names[] = {"list", "tuple", "view", "generator"};
             return names[static_cast<int>(list->kind)];
         }
         std::string operator()(const std::shared_ptr<const Dict> &) const { return "dict"; }

@@ -40,12 +40,15 @@ using Value = std::variant<Undefined, None, bool, std::int64_t, double, std::sha
 
 struct List
 {
+    // A view is what range(), keys(), values() and items() give: a list that Python prints in another way. A generator
+    // has no length and is true even when empty.
     enum class Kind
     {
         List,
         Tuple,
+        View,
         Generator
-    }; // a generator has no length and is true even when empty
+    };
     std::vector<Value> items;
     Kind kind = Kind::List;
     int depth = 1; // of lists and dicts in it

@@ -31,7 +31,7 @@ public:
         m_meter.checkTextSize(out.size());
         if (const Text *text = textOf(value)) {
             writeString(*text);
-        } else if (const List *list = listOf(value); list && list->kind != List::Kind::Generator) {
+        } else if (const List *list = listOf(value); list && list->kind <= List::Kind::Tuple) {
             writeAll("[", "]", list->items.size(), level, [&](std::size_t i) { write(list->items[i], level + 1); });
         } else if (const Dict *dict = dictOf(value)) {
             writeDict(*dict, level);

@@ -100,8 +100,9 @@ private:
 
     void writeList(const List &list)
     {
-        if (list.kind == List::Kind::Generator)
-            m_meter.failUnsupported("Printing a generator (put |list after it)");
+        if (list.kind == List::Kind::View || list.kind == List::Kind::Generator)
+            m_meter.failUnsupported(std::string("Printing a ") +
+                                    (list.kind == List::Kind::View ? "view" : "generator") + " without |list");
         const bool isTuple = list.kind == List::Kind::Tuple;
         put(isTuple ? "(" : "[");
         for (std::size_t i = 0; i < list.items.size(); ++i) {
