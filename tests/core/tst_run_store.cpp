@@ -355,6 +355,9 @@ void TestRunStore::recentFilesAreNewestFirstWithoutDuplicates()
         settings.addRecentModel(QStringLiteral("/many/%1.gguf").arg(i));
     QCOMPARE(settings.recentModels().size(), qsizetype{Settings::kMaxRecentFiles});
     QCOMPARE(settings.recentModels().first(), QStringLiteral("/many/19.gguf"));
+    settings.addRecentModel(QStringLiteral("/many/12.gguf")); // the oldest that is left moves, nothing is lost
+    QCOMPARE(settings.recentModels().size(), qsizetype{Settings::kMaxRecentFiles});
+    settings.forgetRecent(QStringLiteral("/many/12.gguf"));
     settings.forgetRecent(QStringLiteral("/many/19.gguf"));
     QCOMPARE(settings.recentModels().first(), QStringLiteral("/many/18.gguf"));
 }

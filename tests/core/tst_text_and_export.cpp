@@ -136,6 +136,7 @@ private slots:
     void samplesAreThere();
     void promptsKeepTheirLineEndsAndReplaceLoneSurrogates();
     void theTokenizerTellsTokensErrorsAndReplacements();
+    void aChatCarriesTheTextAsItsLastUserMessage();
     void onlyTheNewestPromptIsTokenized();
     void aPromptOfAMegabyteArrivesWhole();
     void withoutAModelNothingIsTold();
@@ -474,6 +475,31 @@ void TestTextAndExport::theTokenizerTellsTokensErrorsAndReplacements()
     QVERIFY(!last->error);
 }
 
+void TestTextAndExport::aChatCarriesTheTextAsItsLastUserMessage()
+{
+    Result<ChatTemplate> chat = ChatTemplate::compile(
+        "{% for message in messages %}{{ message['role'] }}={{ message['content'] }};{% endfor %}");
+    QVERIFY(chat.has_value());
+    const std::shared_ptr<LoadedModel> model = byteModel();
+    model->chatTemplate = std::make_shared<ChatTemplate>(std::move(*chat));
+    PromptTokenizer tokenizer;
+    tokenizer.setModel(model);
+    PromptTokensPtr last;
+    connect(&tokenizer, &PromptTokenizer::ready, this, [&](const PromptTokensPtr &tokens) { last = tokens; });
+    Request request;
+    request.kind = PromptKind::Chat;
+    request.messages = {{"system", "Be brief."}};
+    tokenizer.request(QStringLiteral("Hé"), request); // no user message yet: one is added
+    QVERIFY(QTest::qWaitFor([&] { return last != nullptr; }));
+    QCOMPARE(last->prepared.text, std::string("system=Be brief.;user=Hé;"));
+    QCOMPARE(last->prepared.userRanges.size(), std::size_t{2});
+    request.messages = {{"user", "first"}, {"assistant", "answer"}, {"user", "replaced"}};
+    last.reset();
+    tokenizer.request(QStringLiteral("second"), request);
+    QVERIFY(QTest::qWaitFor([&] { return last != nullptr; }));
+    QCOMPARE(last->prepared.text, std::string("user=first;assistant=answer;user=second;"));
+}
+
 void TestTextAndExport::onlyTheNewestPromptIsTokenized()
 {
     auto bytes = std::make_shared<ByteTokenizer>();
@@ -515,6 +541,9 @@ void TestTextAndExport::withoutAModelNothingIsTold()
     QVERIFY(QTest::qWaitFor([&] { return bytes->held == 1; }));
     tokenizer.setModel(nullptr); // stops what is at work
     tokenizer.request(QStringLiteral("text"), {});
+    QVERIFY(QTest::qWaitFor([&] { return bytes.use_count() == 1; })); // it has stopped
+    QCoreApplication::processEvents();
+    QCOMPARE(ready.size(), 0);
     tokenizer.setModel(byteModel());
     tokenizer.request(QStringLiteral("with a model"), {});
     QVERIFY(ready.wait());

@@ -91,6 +91,7 @@ private slots:
     void aFailedLoadIsReportedOnceWithItsPath();
     void cancelledLoadsLeaveNoModel_data();
     void cancelledLoadsLeaveNoModel();
+    void aCancelledLoadNeverTellsThatItLoaded();
     void cancelAfterTheLoadReturnedWins();
     void anotherLoadReplacesTheOneAtWork();
     void loadingStopsTheRunFirst();
@@ -465,6 +466,35 @@ void TestWorker::cancelledLoadsLeaveNoModel()
     QVERIFY(session.controller->model());
 }
 
+void TestWorker::aCancelledLoadNeverTellsThatItLoaded()
+{
+    Script script;
+    script.loadStops = {1}; // succeeds whatever the stop flag says
+    auto control = std::make_shared<DriverControl>(script);
+    EventQueue queue;
+    EngineWorker worker(std::make_unique<ScriptedDriver>(control), &queue); // here in the test's own thread
+    QSignalSpy loaded(&worker, &EngineWorker::loaded);
+    std::vector<ErrorCode> failures;
+    connect(&worker, &EngineWorker::loadFailed, this, [&](int, const Error &error) { failures.push_back(error.code); });
+    std::thread user([&] {
+        control->waitForLoadStop(1);
+        worker.cancelLoad(1);
+        control->allowLoading();
+    });
+    worker.load(1, kPath, {});
+    const bool hasFailed = QTest::qWaitFor([&] { return !failures.empty() || !loaded.isEmpty(); });
+    user.join();
+    QVERIFY(hasFailed);
+    QCOMPARE(loaded.size(), 0);
+    QCOMPARE(failures, std::vector{ErrorCode::Cancelled});
+    QVERIFY(!control->isModelAlive());
+
+    worker.cancelLoad(2); // before it has begun
+    worker.load(2, kPath, {});
+    QVERIFY(QTest::qWaitFor([&] { return failures.size() == 2; }));
+    QCOMPARE(loaded.size(), 0);
+}
+
 void TestWorker::cancelAfterTheLoadReturnedWins()
 {
     for (int round = 0; round < 50; ++round) {
@@ -596,9 +626,29 @@ void TestWorker::theRealEngineRunsATinyModel()
     QVERIFY(record->outputTokens.size() == 5 || record->finishReason == FinishReason::EndToken);
     QVERIFY(record->pausedNs > 0);
     QCOMPARE(record->prefillChunks.back().to, static_cast<int>(record->promptTokens.size()));
+
+    controller.step(request, QStringLiteral("stopped"));
+    QVERIFY(QTest::qWaitFor([&] { return controller.state() == SessionState::Paused; }, 30'000));
+    controller.stop();
+    QVERIFY(QTest::qWaitFor([&] { return controller.state() == SessionState::Ready; }, 30'000));
+    QCOMPARE(store.current()->record->finishReason, std::optional(FinishReason::Cancelled));
+    QCOMPARE(store.current()->record->outputTokens.size(), std::size_t{1});
+
+    request.text.clear();
+    QSignalSpy ended(&controller, &SessionController::runEnded);
+    controller.run(request, QStringLiteral("empty"));
+    QVERIFY(QTest::qWaitFor([&] { return controller.state() == SessionState::Ready; }, 30'000));
+    QCOMPARE(ended.size(), 1);
+    QCOMPARE(store.runs().size(), std::size_t{2}); // nothing to evaluate: no row
+
+    request.text = "A";
+    request.maxTokens = 100;
+    controller.run(request, QStringLiteral("interrupted by a load"));
     controller.loadModel(QStringLiteral("/no/such/file.gguf"));
     QVERIFY(QTest::qWaitFor([&] { return controller.state() == SessionState::NoModel; }, 30'000));
     QCOMPARE(loadFailed.size(), 1);
+    QCOMPARE(ended.size(), 2);
+    QCOMPARE(store.current()->record->finishReason, std::optional(FinishReason::Cancelled));
 }
 
 QTEST_GUILESS_MAIN(TestWorker)
