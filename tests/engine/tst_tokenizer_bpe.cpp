@@ -142,6 +142,21 @@ private slots:
         QCOMPARE(ids("bbcc", false), (Ids{1, 5}));
     }
 
+    // Pieces are stored in the byte alphabet, added tokens as they are: U+00F8 is the byte F8 in one and "ø" in the
+    // other.
+    void addedTokensAreNotInTheByteAlphabet()
+    {
+        GgufWriter writer;
+        writer.addText("tokenizer.ggml.model", "gpt2").addText("tokenizer.ggml.pre", "gpt-2");
+        writer.addTexts("tokenizer.ggml.tokens", {"\u00f7", "\u00f8", "\u00f9"});
+        writer.addI32s("tokenizer.ggml.token_type", {1, 4, 3}).addTexts("tokenizer.ggml.merges", {});
+        const auto tokenizer = tokenizerFrom(writer);
+        QCOMPARE((*tokenizer)->bytes(0), std::string("\xF7"));
+        QCOMPARE((*tokenizer)->bytes(1), std::string("\u00f8"));
+        QCOMPARE((*tokenizer)->bytes(2), std::string("\u00f9"));
+        QCOMPARE(idsOf(*(*tokenizer)->encode("\xF7\u00f8", {}, StopFlag())), (Ids{0, 1}));
+    }
+
     void beginAndEndTokensComeAsTheFileAsks()
     {
         GgufWriter writer;
