@@ -29,6 +29,9 @@ struct TinyBounds
 constexpr TinyBounds kTinyExact{1e-4, 1e-7, 0.01};
 constexpr TinyBounds kTinyHalfKv{0.03, 1e-3, 0.06}; // float activations, F16 KV
 constexpr TinyBounds kTinyInt8{0.4, 0.02, 0.8};     // (0.22, 0.012)
+// The models of tinyModels() are more sensitive: with activations rounded to 8 bits and everything else exact they are
+// off by up to 0.42 (KL 0.012).
+constexpr TinyBounds kOwnTinyInt8{0.6, 0.02, 1.2};
 
 struct Bounds
 {
@@ -37,12 +40,12 @@ struct Bounds
 constexpr Bounds kExact{0.001, 1e-6, 1e-7, 0.002, 0.001, 0.001, 0.01};
 constexpr Bounds kInt8{0.20, 0.02, 0.005, 0.8, 0.5, 0.35, 0.5}; // (0.14, 0.011, 0.003, 0.60, 0.36, 0.26, 0.22)
 
-TinyBounds tinyBounds(BackendKind kind, const ModelSpec &spec)
+TinyBounds tinyBounds(BackendKind kind, const ModelSpec &spec, const TinyBounds &int8)
 {
     if (kind == BackendKind::Reference)
         return kTinyExact;
     const bool isQuantised = spec.quantisation.starts_with("Q");
-    return isQuantised ? kTinyInt8 : kTinyHalfKv;
+    return isQuantised ? int8 : kTinyHalfKv;
 }
 
 // Sanitizers make the plain backend ten times slower.
@@ -174,7 +177,7 @@ private slots:
         const auto path = writeTinyModel(m_folder.path().toStdString(), "tiny.gguf", tinyModel(name.toStdString()));
         LoadedBackend loaded(kind, path, 64);
         for (const nlohmann::json &prompt : expected["prompts"])
-            checkTinyPrompt(loaded, tinyBounds(kind, loaded.spec()), prompt, "logits");
+            checkTinyPrompt(loaded, tinyBounds(kind, loaded.spec(), kOwnTinyInt8), prompt, "logits");
     }
 
     void sharedTinyModelsGiveTheStoredLogits_data()
@@ -198,7 +201,7 @@ private slots:
             QSKIP(qPrintable("golden/tiny/" + name + ".gguf or expected.json is not there"));
         LoadedBackend loaded(kind, *path, 64);
         const nlohmann::json prompt = loadJson(*expected)["models"][name.toStdString() + ".gguf"];
-        checkTinyPrompt(loaded, tinyBounds(kind, loaded.spec()), prompt, "last_logits");
+        checkTinyPrompt(loaded, tinyBounds(kind, loaded.spec(), kTinyInt8), prompt, "last_logits");
     }
 
     void sharedTinyModelsThatCannotBeRunAreRefusedByName_data()
