@@ -60,6 +60,7 @@ MetricStrip::MetricStrip(QWidget *parent)
     auto *layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
+    layout->setSizeConstraint(QLayout::SetNoConstraint); // cells that do not fit are hidden instead
     for (Cell &cell : d->cells) {
         cell.box = new QWidget(this);
         cell.name = new QLabel(cell.box);

@@ -89,7 +89,8 @@ void RunChart::setUpPlot()
     m_plot->xAxis->setTicker(m_xTicker);
     m_plot->yAxis->setTicker(m_yTicker);
     for (QCPAxis *axis : {m_plot->xAxis, m_plot->yAxis}) {
-        axis->setTickPen(Qt::NoPen); // setTicks(false) would take the labels away too
+        // setTicks(false) takes the labels away too, and Qt::NoPen leaves dots in SVG files.
+        axis->setTickPen(QPen(Qt::transparent));
         axis->setTickLength(0);
         axis->setSubTicks(false);
         axis->setTickLabelPadding(5);
