@@ -123,6 +123,7 @@ void MainWindow::buildPanes()
     auto *runsPane = new QFrame(this);
     runsPane->setProperty("card", true);
     m_runsTitle = new QLabel(tr("RUNS"), runsPane);
+    m_runsTitle->setProperty("muted", true);
     auto *runsLayout = new QVBoxLayout(runsPane);
     runsLayout->setContentsMargins(12, 6, 12, 6);
     runsLayout->setSpacing(2);

@@ -92,6 +92,8 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
     m_backend->setAccessibleName(tr("Backend"));
     m_backend->setToolTip(
         tr("What computes: the fast CPU engine, or the plain reference in 32-bit floats (slow, exact)."));
+    m_backend->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
+    m_backend->setMinimumContentsLength(5);
     m_backend->addItem(tr("CPU"), static_cast<int>(BackendChoice::Cpu));
     m_backend->addItem(tr("Reference"), static_cast<int>(BackendChoice::Reference));
     addWidget(m_backend);
@@ -233,7 +235,8 @@ void RunToolBar::fitWidth()
     const int unit = fontMetrics().averageCharWidth();
     // The widest form that fits: full texts, a shorter model name, icons alone.
     for (const auto &[style, modelCharacters] :
-         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22), std::pair(Qt::ToolButtonIconOnly, 22)}) {
+         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22), std::pair(Qt::ToolButtonIconOnly, 22),
+          std::pair(Qt::ToolButtonIconOnly, 14)}) {
         for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step), static_cast<QWidget *>(m_samplesButton),
                                 static_cast<QWidget *>(m_exportButton)})
             static_cast<QToolButton *>(button)->setToolButtonStyle(style);

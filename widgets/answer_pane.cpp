@@ -21,6 +21,7 @@ AnswerPane::AnswerPane(QWidget *parent)
     setProperty("card", true);
     m_title = new QLabel(tr("ANSWER"), this);
     m_title->setFont(paneTitleFont(font()));
+    m_title->setProperty("muted", true);
 
     auto *header = new QHBoxLayout;
     header->setSpacing(2);

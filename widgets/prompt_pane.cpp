@@ -52,6 +52,7 @@ PromptPane::PromptPane(QWidget *parent)
 
     m_title = new QLabel(tr("PROMPT"), this);
     m_title->setFont(paneTitleFont(font()));
+    m_title->setProperty("muted", true);
 
     const auto modeButton = [this](const QString &text, const QString &toolTip, const char *name) {
         auto *button = new QToolButton(this);
@@ -248,8 +249,9 @@ void PromptPane::showTokens(const PromptTokensPtr &tokens)
     }
     const PreparedPrompt &prepared = tokens->prepared;
     // In a chat the typed text is the last user range of the rendered template.
-    const bool isChat = mode() == PromptMode::Chat && !prepared.userRanges.empty();
-    const TextRange own = isChat ? prepared.userRanges.back() : TextRange{0, prepared.text.size()};
+    TextRange own{0, prepared.text.size()};
+    if (mode() == PromptMode::Chat)
+        own = prepared.userRanges.empty() ? TextRange{} : prepared.userRanges.back();
     m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, own.begin, own.end);
     showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
              prepared.tokens);
@@ -294,7 +296,8 @@ void PromptPane::updateCounts()
         parts << tr("tokens: load a model");
     } else if (tokens > 0) {
         parts << QStringLiteral("<b>%1</b>").arg(tr("%n token(s)", nullptr, tokens));
-        parts << tr("%1 words per token").arg(formatNumber(static_cast<double>(counts.words) / tokens));
+        if (counts.words > 0)
+            parts << tr("%1 words per token").arg(formatNumber(static_cast<double>(counts.words) / tokens));
     }
     m_counts->setText(parts.join(QStringLiteral(" &nbsp;·&nbsp; ")));
 }

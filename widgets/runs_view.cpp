@@ -101,9 +101,9 @@ void RunsView::sizeColumns()
             others += columnWidth(column);
         }
     }
-    const int wanted = std::clamp(sizeHintForColumn(RunTableModel::Title), character * 18, character * 40);
+    const int wanted = std::clamp(sizeHintForColumn(RunTableModel::Title), character * 18, character * 30);
     int missing = others + wanted - viewport()->width();
-    for (const int column : {RunTableModel::Outcome, RunTableModel::Model, RunTableModel::Backend}) {
+    for (const int column : {RunTableModel::Model, RunTableModel::Backend, RunTableModel::Outcome}) {
         const int give = std::clamp(missing, 0, std::max(0, columnWidth(column) - character * 12));
         setColumnWidth(column, columnWidth(column) - give);
         missing -= give;

@@ -120,6 +120,13 @@ const Metrics &RunTableModel::metricsFor(const RunEntry &run) const
     return found != m_metrics.end() ? found->second : m_metrics.emplace(run.id, metricsOf(*run.record)).first->second;
 }
 
+// The file's name says more than general.name, which is often a note of the training ("Smollm2 135M 8k Lc100K Mix1 Ep2").
+static QString modelText(const ModelInfo &model)
+{
+    const QString file = fromUtf8(model.fileName);
+    return file.isEmpty() ? fromUtf8(model.name) : file.section(QLatin1Char('.'), 0, 0);
+}
+
 QString RunTableModel::text(const RunEntry &run, int column) const
 {
     const RunRecord &record = *run.record;
@@ -127,7 +134,7 @@ QString RunTableModel::text(const RunEntry &run, int column) const
     case Title:
         return run.title;
     case Model:
-        return fromUtf8(record.model.name);
+        return modelText(record.model);
     case Backend:
         return backendText(record.engine);
     case Prompt:
@@ -159,11 +166,11 @@ QString RunTableModel::toolTip(const RunEntry &run, int column) const
                          .arg(fromUtf8(record.engine.instructionSet))
                    : fromUtf8(record.engine.instructionSet);
     case Prompt:
-        return tr("%1 prompt tokens: %2 from the cache of the run before, %3 evaluated")
+        return tr("Prompt tokens: %1; from the cache of the run before: %2, evaluated: %3")
             .arg(formatCount(metricsFor(run).promptTokens), formatCount(metricsFor(run).reusedTokens),
                  formatCount(metricsFor(run).evaluatedTokens));
     case Output:
-        return tr("%1 tokens in %2 forward passes")
+        return tr("Tokens: %1; forward passes: %2")
             .arg(formatCount(metricsFor(run).outputTokens), formatCount(metricsFor(run).passes));
     case Outcome:
         return record.error ? fromUtf8(record.error->text()) : outcomeText(record);
