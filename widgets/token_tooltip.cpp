@@ -13,7 +13,7 @@ namespace {
 
 struct TokenToolTip
 {
-    Q_DECLARE_TR_FUNCTIONS(TokenToolTip)
+    Q_DECLARE_TR_FUNCTIONS(lectern::TokenToolTip)
 };
 
 QString row(const QString &name, const QString &value)
@@ -42,7 +42,7 @@ QString tokenToolTip(const TokenRecord &token, TokenPart part, int index, int pr
         html += row(TokenToolTip::tr("step"), formatDuration(static_cast<double>(token.stepNs)));
         html += row(TokenToolTip::tr("after submission"), formatDuration(static_cast<double>(token.timeNs)));
         html += row(TokenToolTip::tr("KV cache after it"),
-                    TokenToolTip::tr("%1 tokens, %2").arg(token.kvTokens).arg(formatBytes(token.kvBytes)));
+                    TokenToolTip::tr("%1; tokens: %2").arg(formatBytes(token.kvBytes)).arg(token.kvTokens));
     }
     return html + QStringLiteral("</table>");
 }

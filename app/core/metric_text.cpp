@@ -42,7 +42,7 @@ QString MetricTexts::prefillNumbers(const Metrics &m)
         return tr("Not measured: nothing has been computed.");
     const auto computed =
         std::llround(*m.prefillTokensPerSecond * *m.prefillNs / 1e9); // fewer than evaluated when stopped
-    return tr("Here: %1 ÷ %2; of %3 prompt tokens, %4 came from the cache.")
+    return tr("Here: %1 ÷ %2; prompt tokens: %3, from the cache: %4.")
         .arg(formatCount(computed), formatDuration(m.prefillNs), formatCount(m.promptTokens),
              formatCount(m.reusedTokens));
 }
@@ -84,7 +84,7 @@ QString MetricTexts::kvNumbers(const Metrics &m)
 {
     if (m.contextTokens == 0)
         return tr("Not measured: nothing is stored.");
-    return tr("Here: %1 used and %2 allocated with %3 tokens in the context.")
+    return tr("Here: %1 used and %2 allocated; tokens in the context: %3.")
         .arg(formatBytes(m.kvUsedBytes), formatBytes(m.kvAllocatedBytes), formatCount(m.contextTokens));
 }
 
@@ -144,7 +144,8 @@ QString MetricTexts::finished(const RunRecord &record)
     case FinishReason::StopString:
         return tr("stop text “%1”").arg(visibleTokenText(record.stopString));
     case FinishReason::MaxTokens:
-        return tr("limit reached (%1 tokens)").arg(formatCount(record.request.maxTokens));
+        return record.request.maxTokens == 1 ? tr("limit reached (1 token)")
+                                             : tr("limit reached (%Ln tokens)", nullptr, record.request.maxTokens);
     case FinishReason::ContextFull:
         return tr("context full (%1 tokens)").arg(formatCount(record.engine.contextTokens));
     case FinishReason::MemoryFull:

@@ -228,7 +228,7 @@ void TestRunStore::theTableShowsMetricsAndTheirDefinitions()
     QCOMPARE(cell(model, 1, RunTableModel::Outcome), QStringLiteral("waiting"));
 
     QCOMPARE(cell(model, 0, RunTableModel::Prompt, Qt::ToolTipRole),
-             QStringLiteral("50 prompt tokens: 49 from the cache of the run before, 1 evaluated"));
+             QStringLiteral("Prompt tokens: 50; from the cache of the run before: 49, evaluated: 1"));
     const QString tpot = cell(model, 0, RunTableModel::Tpot, Qt::ToolTipRole);
     QVERIFY2(tpot.contains(QStringLiteral("(Last token − first token) ÷ (output tokens − 1)")), qPrintable(tpot));
     QVERIFY2(tpot.contains(QStringLiteral("(6.00\u2009s − 2.00\u2009s) ÷ (101 − 1)")), qPrintable(tpot));

@@ -255,7 +255,7 @@ void TestTextAndExport::definitionsCarryTheNumbersOfTheRun()
     QVERIFY(definition(MetricId::Ttft)
                 .contains(QStringLiteral("template —, tokenizing 200\u2009µs, prefill 23.0\u2009ms")));
     QVERIFY(definition(MetricId::Prefill)
-                .endsWith(QStringLiteral("Here: 11 ÷ 23.0\u2009ms; of 50 prompt tokens, 39 came from the cache.")));
+                .endsWith(QStringLiteral("Here: 11 ÷ 23.0\u2009ms; prompt tokens: 50, from the cache: 39.")));
     QVERIFY(definition(MetricId::Tpot).endsWith(QStringLiteral("Here: (6.00\u2009s − 2.00\u2009s) ÷ (101 − 1).")));
     QVERIFY(definition(MetricId::Decode).endsWith(QStringLiteral("Here: 1 ÷ 40.0\u2009ms.")));
     QVERIFY(definition(MetricId::Total).endsWith(QStringLiteral("then 100 · 40.0\u2009ms.")));
