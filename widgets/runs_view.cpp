@@ -53,8 +53,8 @@ RunsView::RunsView(RunStore *store, QWidget *parent)
     }
     // While numbers run in, columns only widen; everything is fitted again when a run comes or goes.
     connect(m_model, &QAbstractItemModel::dataChanged, this, [this](const QModelIndex &first) {
-        for (int column = RunTableModel::Prompt; column <= RunTableModel::Kv; ++column) {
-            if (sizeHintForIndex(first.siblingAtColumn(column)).width() > columnWidth(column)) {
+        for (int column = RunTableModel::Model; column < RunTableModel::ColumnCount; ++column) {
+            if (sizeHintForIndex(first.siblingAtColumn(column)).width() > m_wanted[static_cast<std::size_t>(column)]) {
                 sizeColumns();
                 return;
             }
@@ -97,8 +97,10 @@ void RunsView::sizeColumns()
     int others = 0;
     for (int column = 0; column < RunTableModel::ColumnCount; ++column) {
         if (column != RunTableModel::Title) {
-            setColumnWidth(column, std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column)));
-            others += columnWidth(column);
+            const int most = std::max(sizeHintForColumn(column), horizontalHeader()->sectionSizeHint(column));
+            m_wanted[static_cast<std::size_t>(column)] = most;
+            setColumnWidth(column, most);
+            others += most;
         }
     }
     const int wanted = std::clamp(sizeHintForColumn(RunTableModel::Title), character * 18, character * 30);

@@ -10,6 +10,8 @@
 
 #include <QTableView>
 
+#include <array>
+
 namespace lectern {
 
 class RunDelegate;
@@ -41,6 +43,7 @@ private:
     RunTableModel *m_model;
     RunDelegate *m_delegate;
     Theme m_theme;
+    std::array<int, RunTableModel::ColumnCount> m_wanted{}; // widths that show every cell whole
 };
 
 } // namespace lectern

@@ -1,51 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The three charts as a user drives them, with run records made up for the purpose.
+// The three charts as a user reads and drives them.
 #include "app/core/format.h"
-#include "tests/support/sample_record.h"
-#include "widgets/chart_series.h"
-#include "widgets/kv_chart.h"
-#include "widgets/latency_chart.h"
-#include "widgets/timeline_chart.h"
+#include "tests/widgets/chart_fixture.h"
 
 #include <QSignalSpy>
 #include <QTest>
 
 #include <cmath>
-#include <malloc.h>
-#include <set>
 
 using namespace lectern;
+using namespace lectern::test;
 
 namespace {
-
-ShownRun shown(int id, std::shared_ptr<RunRecord> record, bool isCurrent = true)
-{
-    return {id, QStringLiteral("run %1").arg(id), std::move(record), id - 1, isCurrent};
-}
-
-std::shared_ptr<RunRecord> sample(const SampleRun &run = {})
-{
-    return std::make_shared<RunRecord>(sampleRecord(run));
-}
-
-QCustomPlot *plotOf(RunChart &chart)
-{
-    return chart.findChild<QCustomPlot *>(QStringLiteral("plot"));
-}
-
-// All that is queued has been drawn.
-void settle()
-{
-    for (int i = 0; i < 4; ++i)
-        QCoreApplication::processEvents();
-}
-
-void showSettled(RunChart &chart, const QSize &size = {700, 200})
-{
-    chart.resize(size);
-    chart.show();
-    settle();
-}
 
 void hover(RunChart &chart, const QPointF &at)
 {
@@ -79,77 +45,6 @@ class TestCharts : public QObject
 
 private Q_SLOTS:
     void init() { QTest::failOnWarning(QRegularExpression(QStringLiteral("QCP|QPainter|invalid"))); }
-
-    void manyUpdatesInOneTurnGiveOneReplot_data() { charts(); }
-    void manyUpdatesInOneTurnGiveOneReplot()
-    {
-        const auto chart = make();
-        SampleRun run;
-        run.isFinished = false;
-        const auto record = sample(run);
-        chart->setRuns({shown(1, record)});
-        showSettled(*chart);
-        QSignalSpy replots(plotOf(*chart), &QCustomPlot::afterReplot);
-        for (int i = 0; i < 500; ++i) {
-            appendOutput(*record, run, 1);
-            chart->updateRun(1);
-        }
-        QCOMPARE(replots.count(), 0);
-        settle();
-        QCOMPARE(replots.count(), 1);
-    }
-
-    void hiddenChartsWaitAndCatchUp_data() { charts(); }
-    void hiddenChartsWaitAndCatchUp()
-    {
-        const auto chart = make();
-        SampleRun run;
-        run.isFinished = false;
-        const auto record = sample(run);
-        chart->setRuns({shown(1, record)});
-        showSettled(*chart);
-        const double before = plotOf(*chart)->xAxis->range().upper;
-        chart->hide();
-        settle();
-        QSignalSpy replots(plotOf(*chart), &QCustomPlot::afterReplot);
-        appendOutput(*record, run, 500);
-        chart->updateRun(1);
-        settle();
-        QCOMPARE(replots.count(), 0);
-        chart->show();
-        settle();
-        QVERIFY(replots.count() >= 1);
-        QVERIFY(plotOf(*chart)->xAxis->range().upper > before);
-    }
-
-    void liveAxesGrowInStepsAndNothingShifts_data() { charts(); }
-    void liveAxesGrowInStepsAndNothingShifts()
-    {
-        const auto chart = make();
-        SampleRun run;
-        run.outputTokens = 2;
-        run.isFinished = false;
-        const auto record = sample(run);
-        record->request.maxTokens = 100000;
-        chart->setRuns({shown(1, record)});
-        showSettled(*chart);
-        const QRect rect = plotOf(*chart)->axisRect()->rect();
-        double last = 0;
-        std::set<double> ends;
-        for (int i = 0; i < 60; ++i) {
-            appendOutput(*record, run, 10);
-            chart->updateRun(1);
-            settle();
-            const double end = std::floor(plotOf(*chart)->xAxis->range().upper); // tokens end half a token later
-            QVERIFY2(end >= last, qPrintable(QStringLiteral("%1 after %2").arg(end).arg(last)));
-            last = end;
-            const double mantissa = end / std::pow(10, std::floor(std::log10(end)));
-            QVERIFY2(mantissa == 1 || mantissa == 2 || mantissa == 5, qPrintable(QString::number(end)));
-            ends.insert(end);
-            QCOMPARE(plotOf(*chart)->axisRect()->rect(), rect);
-        }
-        QVERIFY(ends.size() >= 3 && ends.size() <= 8);
-    }
 
     void pointerOverAStepSharesItsToken()
     {
@@ -190,10 +85,10 @@ private Q_SLOTS:
         QVERIFY(!selection.hovered().isValid());
     }
 
-    void tokenChosenElsewhereIsMarked_data() { charts(); }
+    void tokenChosenElsewhereIsMarked_data() { chartKinds(); }
     void tokenChosenElsewhereIsMarked()
     {
-        const auto chart = make();
+        const auto chart = makeChart();
         TokenSelection selection;
         chart->setSelection(&selection);
         chart->setRuns({shown(1, sample())});
@@ -288,10 +183,10 @@ private Q_SLOTS:
                                              formatDuration(std::abs(*metrics.stepSlopeNsPerToken))));
     }
 
-    void narrowTitleLinesDropPartsInsteadOfCuttingThem_data() { charts(); }
+    void narrowTitleLinesDropPartsInsteadOfCuttingThem_data() { chartKinds(); }
     void narrowTitleLinesDropPartsInsteadOfCuttingThem()
     {
-        const auto chart = make();
+        const auto chart = makeChart();
         chart->setRuns({shown(1, sample())});
         for (const int width : {900, 500, 360}) {
             showSettled(*chart, {width, 150});
@@ -301,10 +196,10 @@ private Q_SLOTS:
         }
     }
 
-    void emptyChartsSayWhatWillAppear_data() { charts(); }
+    void emptyChartsSayWhatWillAppear_data() { chartKinds(); }
     void emptyChartsSayWhatWillAppear()
     {
-        const auto chart = make();
+        const auto chart = makeChart();
         showSettled(*chart);
         QVERIFY(chart->isEmpty());
         QVERIFY(chart->dataSummary().contains(QStringLiteral("appears here")));
@@ -383,163 +278,6 @@ private Q_SLOTS:
                 QVERIFY(std::isfinite(axis->range().upper) && axis->range().size() > 0);
             QVERIFY(!chart->dataSummary().contains(QStringLiteral("nan"), Qt::CaseInsensitive));
         }
-    }
-
-    void longRunsRedrawAtTheCostOfTheScreen_data() { charts(); }
-    void longRunsRedrawAtTheCostOfTheScreen()
-    {
-        const auto best = [this](int tokens) {
-            const auto chart = make();
-            SampleRun run;
-            run.outputTokens = tokens;
-            chart->setRuns({shown(1, sample(run))});
-            showSettled(*chart);
-            qint64 nanoseconds = std::numeric_limits<qint64>::max();
-            for (int i = 0; i < 7; ++i) {
-                QElapsedTimer timer;
-                timer.start();
-                plotOf(*chart)->replot();
-                nanoseconds = std::min(nanoseconds, timer.nsecsElapsed());
-            }
-            return nanoseconds;
-        };
-        const qint64 small = best(3'600), large = best(360'000);
-        qInfo("replot of 3,600 tokens %.2f ms, of 360,000 tokens %.2f ms", small / 1e6, large / 1e6);
-        QVERIFY(large < 25 * small); // a hundred times the data
-    }
-
-    void loadingAndClearingKeepsMemoryFlat()
-    {
-        SampleRun run;
-        run.outputTokens = 100'000;
-        const auto record = sample(run);
-        LatencyChart latency;
-        TimelineChart timeline;
-        KvChart kv;
-        std::vector<std::size_t> used;
-        for (int round = 0; round < 20; ++round) {
-            for (RunChart *chart : {static_cast<RunChart *>(&latency), static_cast<RunChart *>(&timeline),
-                                    static_cast<RunChart *>(&kv)}) {
-                chart->setRuns({shown(round + 1, record)}); // a new run each time
-                showSettled(*chart);
-                chart->setRuns({});
-                settle();
-            }
-            used.push_back(mallinfo2().uordblks);
-        }
-        if (used.front() == 0)
-            QSKIP("mallinfo2 reports nothing with this allocator");
-        QVERIFY2(used.back() <= used[1] * 1.1, qPrintable(QStringLiteral("%1 after %2").arg(used.back()).arg(used[1])));
-    }
-
-    void textAndSeriesKeepTheirContrastInBothThemes()
-    {
-        for (const Theme &theme : {Theme::light(), Theme::dark()}) {
-            for (const QColor &background : {theme.card, theme.window}) {
-                QVERIFY(contrast(theme.text, background) >= 7);
-                QVERIFY(contrast(theme.mutedText, background) >= 4.5);
-            }
-            const QPalette palette = theme.palette();
-            QVERIFY(contrast(palette.color(QPalette::HighlightedText), palette.color(QPalette::Highlight)) >= 4.5);
-            QVERIFY(contrast(palette.color(QPalette::ButtonText), palette.color(QPalette::Button)) >= 4.5);
-            for (const QColor &color : {theme.error, theme.warning})
-                QVERIFY(contrast(color, theme.card) >= 4.5);
-            for (const QColor &color :
-                 {theme.tokenizeColor, theme.prefillColor, theme.decodeColor, theme.kvColor, theme.accent})
-                QVERIFY2(contrast(color, theme.card) >= 3, qPrintable(color.name()));
-            for (const RunStyle &style : theme.runStyles)
-                QVERIFY2(contrast(style.color, theme.card) >= 3, qPrintable(style.color.name()));
-            for (const QColor &fill : theme.tokenFill)
-                QVERIFY2(contrast(theme.text, fill) >= 4.5, qPrintable(fill.name()));
-            for (const QColor &shade : {theme.latencyShade, theme.probabilityShade})
-                QVERIFY2(contrast(theme.text, shade) >= 4.5, qPrintable(shade.name()));
-        }
-        QVERIFY(std::abs(contrast(Qt::black, Qt::white) - 21) < 1e-6);
-        QVERIFY(contrast(readable(QColor(0xe69f00), Qt::white), Qt::white) >= 4.5);
-    }
-
-    void runsDifferByMarkerAndDashesAsWellAsColour()
-    {
-        for (const Theme &theme : {Theme::light(), Theme::dark()}) {
-            std::set<int> markers;
-            for (int i = 0; i < kRunStyles; ++i) {
-                markers.insert(static_cast<int>(theme.runStyles[i].marker));
-                for (int j = 0; j < i; ++j) {
-                    QVERIFY(theme.runStyles[i].dashes != theme.runStyles[j].dashes);
-                    QVERIFY(theme.runStyles[i].color != theme.runStyles[j].color);
-                }
-            }
-            QCOMPARE(static_cast<int>(markers.size()), kRunStyles);
-        }
-    }
-
-    void axesFollowTheReadersLocaleAndStepIn125()
-    {
-        QCOMPARE(stepUp(1), 1.0);
-        QCOMPARE(stepUp(1.01), 2.0);
-        QCOMPARE(stepUp(2350), 5000.0);
-        QCOMPARE(stepUp(0.06), 0.1);
-        QCOMPARE(liveEnd(30, 100, 10), 100.0); // never back
-        QCOMPARE(timeUnit(2350).name, QStringLiteral("ms"));
-        QCOMPARE(timeUnit(23500).name, QStringLiteral("s"));
-        QCOMPARE(byteUnit(1.3e6).name, QStringLiteral("MB"));
-        UnitTicker ticker;
-        ticker.setUnit(byteUnit(1.5e6));
-        ticker.setTickCount(3);
-        QVector<double> ticks;
-        QVector<QString> labels;
-        QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
-        ticker.generate(QCPRange(0, 1.5e6), QLocale::c(), u'g', 6, ticks, nullptr, &labels);
-        QLocale::setDefault(QLocale::c());
-        QVERIFY(labels.contains(QStringLiteral("0,5")) && labels.contains(QStringLiteral("1,0")));
-    }
-
-    void columnsKeepEveryExtremeAndLinesStayInside()
-    {
-        std::vector<double> values;
-        for (int i = 0; i < 10'000; ++i)
-            values.push_back(std::sin(i * 0.7) * i);
-        values[5000] = 1e6;
-        values[5001] = std::nan("");
-        const auto toPixel = [](std::size_t i) { return static_cast<double>(i) * 0.05; };
-        const auto columns = pixelColumns(values, 0, values.size(), toPixel);
-        QCOMPARE(columns.size(), std::size_t(500));
-        for (std::size_t c = 0; c < columns.size(); ++c) {
-            double lowest = INFINITY, highest = -INFINITY;
-            for (std::size_t i = c * 20; i < (c + 1) * 20; ++i) {
-                if (std::isfinite(values[i])) {
-                    lowest = std::min(lowest, values[i]);
-                    highest = std::max(highest, values[i]);
-                }
-            }
-            QCOMPARE(columns[c].lowest, lowest);
-            QCOMPARE(columns[c].highest, highest);
-        }
-        const QRectF rect(10, 10, 50, 40);
-        const auto parts = clipped(QPolygonF{{0, 0}, {30, 30}, {30, 100}, {40, 20}, {100, 20}}, rect);
-        QCOMPARE(parts.size(), std::size_t(2));
-        for (const QPolygonF &part : parts)
-            for (const QPointF &point : part)
-                QVERIFY(rect.adjusted(-1e-9, -1e-9, 1e-9, 1e-9).contains(point));
-        QCOMPARE(parts[0], (QPolygonF{{10, 10}, {30, 30}, {30, 50}}));
-    }
-
-private:
-    void charts()
-    {
-        QTest::addColumn<QString>("kind");
-        for (const char *kind : {"timeline", "kv", "latency"})
-            QTest::newRow(kind) << QString::fromLatin1(kind);
-    }
-
-    std::unique_ptr<RunChart> make()
-    {
-        const QString kind = *static_cast<QString *>(QTest::qData("kind", qMetaTypeId<QString>()));
-        if (kind == QStringLiteral("timeline"))
-            return std::make_unique<TimelineChart>();
-        if (kind == QStringLiteral("kv"))
-            return std::make_unique<KvChart>();
-        return std::make_unique<LatencyChart>();
     }
 };
 

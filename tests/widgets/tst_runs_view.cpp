@@ -120,6 +120,17 @@ private Q_SLOTS:
         QCOMPARE(total, m_view->viewport()->width());
     }
 
+    void columnsWidenForALongerEndOfTheRun()
+    {
+        m_view->resize(1400, 200);
+        const auto outcome = m_view->model()->index(2, RunTableModel::Outcome);
+        RunRecord &record = *m_store->find(3)->record;
+        record.finishReason = FinishReason::MaxTokens;
+        record.request.maxTokens = 46;
+        m_store->notifyChanged(3);
+        QVERIFY(m_view->sizeHintForIndex(outcome).width() <= m_view->columnWidth(RunTableModel::Outcome));
+    }
+
     void emptyTableSaysWhatWillAppear()
     {
         RunStore empty;
