@@ -2,12 +2,10 @@
 #include "app/command_line.h"
 #include "app/job.h"
 #include "app/main_window.h"
+#include "app/translations.h"
 
 #include <QApplication>
-#include <QLibraryInfo>
-#include <QLocale>
 #include <QTemporaryDir>
-#include <QTranslator>
 
 #include <cstdio>
 #include <cstdlib>
@@ -28,21 +26,6 @@ QStringList rawArguments(int argc, char **argv)
     for (int i = 0; i < argc; ++i)
         arguments << QString::fromLocal8Bit(argv[i]);
     return arguments;
-}
-
-void installTranslations(QApplication &application, const QString &language)
-{
-    const QLocale locale = language.isEmpty() ? QLocale() : QLocale(language);
-    QLocale::setDefault(locale);
-    for (const QString &folder : {QStringLiteral(":/i18n"), QLibraryInfo::path(QLibraryInfo::TranslationsPath)}) {
-        auto *translator = new QTranslator(&application);
-        if (translator->load(locale,
-                             folder.startsWith(QLatin1Char(':')) ? QStringLiteral("lectern") : QStringLiteral("qtbase"),
-                             QStringLiteral("_"), folder))
-            QApplication::installTranslator(translator);
-        else
-            delete translator;
-    }
 }
 
 } // namespace

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/translations.h"
+
+#include <QCoreApplication>
+#include <QLibraryInfo>
+#include <QLocale>
+#include <QTranslator>
+
+#include <memory>
+
+namespace lectern {
+
+namespace {
+
+void install(QCoreApplication &application, std::unique_ptr<QTranslator> translator)
+{
+    translator->setParent(&application);
+    QCoreApplication::installTranslator(translator.release());
+}
+
+} // namespace
+
+void installTranslations(QCoreApplication &application, const QString &language)
+{
+    const QLocale locale = language.isEmpty() ? QLocale::system() : QLocale(language);
+    QLocale::setDefault(locale);
+    const QString separator = QStringLiteral("_");
+
+    auto own = std::make_unique<QTranslator>();
+    const QString folder = QStringLiteral(":/i18n");
+    if (own->load(locale, QStringLiteral("lectern"), separator, folder) ||
+        own->load(QStringLiteral("lectern_en"), folder))
+        install(application, std::move(own));
+
+    auto ofQt = std::make_unique<QTranslator>();
+    if (ofQt->load(locale, QStringLiteral("qtbase"), separator, QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
+        install(application, std::move(ofQt));
+}
+
+} // namespace lectern

@@ -1,0 +1,133 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="en" sourcelanguage="en">
+<context>
+    <name>lectern::AnswerPane</name>
+    <message numerus="yes">
+        <source>KV %n token(s)</source>
+        <translation>
+            <numerusform>KV %n token</numerusform>
+            <numerusform>KV %n tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::ExportActions</name>
+    <message numerus="yes">
+        <source>%n file(s) written to %1</source>
+        <translation>
+            <numerusform>%n file written to %1</numerusform>
+            <numerusform>%n files written to %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::HelpWindow</name>
+    <message numerus="yes">
+        <source>%n core(s)</source>
+        <translation>
+            <numerusform>%n core</numerusform>
+            <numerusform>%n cores</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::KvChart</name>
+    <message numerus="yes">
+        <source>%Ln tokens</source>
+        <comment>held in the cache</comment>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::MetricTexts</name>
+    <message numerus="yes">
+        <source>limit reached (%Ln tokens)</source>
+        <translation>
+            <numerusform>limit reached (%Ln token)</numerusform>
+            <numerusform>limit reached (%Ln tokens)</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::PromptPane</name>
+    <message numerus="yes">
+        <source>Sent to the model: %n token(s)</source>
+        <translation>
+            <numerusform>Sent to the model: %n token</numerusform>
+            <numerusform>Sent to the model: %n tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Prompt of “%1”: %n token(s)</source>
+        <translation>
+            <numerusform>Prompt of “%1”: %n token</numerusform>
+            <numerusform>Prompt of “%1”: %n tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n word(s)</source>
+        <translation>
+            <numerusform>%n word</numerusform>
+            <numerusform>%n words</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n character(s)</source>
+        <translation>
+            <numerusform>%n character</numerusform>
+            <numerusform>%n characters</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <translation>
+            <numerusform>%n token</numerusform>
+            <numerusform>%n tokens</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::PromptTokenizer</name>
+    <message numerus="yes">
+        <source>%n invalid characters replaced</source>
+        <translation>
+            <numerusform>%n invalid character replaced</numerusform>
+            <numerusform>%n invalid characters replaced</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::RunStatusBar</name>
+    <message numerus="yes">
+        <source>%n thread(s)</source>
+        <translation>
+            <numerusform>%n thread</numerusform>
+            <numerusform>%n threads</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::RunTableModel</name>
+    <message numerus="yes">
+        <source>%1 · %n threads</source>
+        <translation>
+            <numerusform>%1 · %n thread</numerusform>
+            <numerusform>%1 · %n threads</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
+    <name>lectern::TimelineChart</name>
+    <message numerus="yes">
+        <source>%Ln tokens</source>
+        <translation>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+</context>
+</TS>
