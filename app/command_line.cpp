@@ -75,6 +75,7 @@ CommandLine parseCommandLine(const QStringList &arguments)
     option("seed", "Seed of the random numbers.", "S");
     option("no-kv-cache", "Compute the whole context again at every step.");
     option("export", "Write charts and data of the run into this folder.", "DIR");
+    option("overlay", "Lay the opened runs (and the run made) over each other in the charts.");
     option("screenshot", "Save a picture of the window (after the run), then quit.", "FILE");
     option("size", "Size of the window.", "WxH");
     option("theme", "auto, light or dark.", "NAME");
@@ -147,6 +148,7 @@ CommandLine parseCommandLine(const QStringList &arguments)
                                         {str("tokens"), AnswerLens::Tokens},
                                         {str("latency"), AnswerLens::Latency},
                                         {str("probability"), AnswerLens::Probability}});
+    line.overlaysRuns = parser.isSet(str("overlay"));
     line.isProjector = parser.isSet(str("projector"));
     line.quits = parser.isSet(str("quit")) || parser.isSet(str("screenshot"));
     if (!line.exportFolder.isEmpty() && !line.prompt && line.files.isEmpty())

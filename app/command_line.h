@@ -29,6 +29,7 @@ struct CommandLine
     std::optional<ThemeChoice> theme;
     std::optional<AnswerLens> lens;
     bool isProjector = false;
+    bool overlaysRuns = false; // --overlay: opened runs are laid over each other
     bool quits = false; // --quit, or implied by --screenshot
 
     bool isJob() const { return prompt || !screenshotPath.isEmpty() || !exportFolder.isEmpty(); }

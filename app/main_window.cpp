@@ -210,6 +210,7 @@ void MainWindow::connectSession()
 void MainWindow::openAtStart(const CommandLine &line)
 {
     m_loadOptions = line.load;
+    m_loadOptions.hashesFile = true; // a saved run says which file it was
     m_toolBar->setBackend(line.load.backend);
     if (line.maxTokens)
         m_toolBar->setMaxTokens(*line.maxTokens);
@@ -223,6 +224,8 @@ void MainWindow::openAtStart(const CommandLine &line)
         m_answer->setLens(*line.lens);
     if (line.prompt)
         setPrompt(*line.prompt);
+    if (line.overlaysRuns)
+        connect(&m_store, &RunStore::runAdded, this, [this](int id) { m_store.setOverlaid(id, true); });
     for (const QString &file : line.files)
         openFile(file);
     if (!line.model.isEmpty()) {

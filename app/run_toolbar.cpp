@@ -217,7 +217,7 @@ void RunToolBar::addSamplingPopup()
 void RunToolBar::setTheme(const Theme &theme)
 {
     setIconSize(QSize(fontMetrics().height(), fontMetrics().height()));
-    m_run->setIcon(themedIcon(QStringLiteral("run"), theme));
+    m_run->setIcon(themedIcon(QStringLiteral("run"), theme, theme.palette().color(QPalette::HighlightedText))); // on the accent
     m_stop->setIcon(themedIcon(QStringLiteral("stop"), theme));
     m_step->setIcon(themedIcon(QStringLiteral("step"), theme));
     m_samplesButton->setIcon(themedIcon(QStringLiteral("samples"), theme));
@@ -235,7 +235,7 @@ void RunToolBar::fitWidth()
     const int unit = fontMetrics().averageCharWidth();
     // The widest form that fits: full texts, a shorter model name, icons alone.
     for (const auto &[style, modelCharacters] :
-         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22), std::pair(Qt::ToolButtonIconOnly, 22),
+         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22), std::pair(Qt::ToolButtonTextBesideIcon, 14), std::pair(Qt::ToolButtonIconOnly, 22),
           std::pair(Qt::ToolButtonIconOnly, 14)}) {
         for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step), static_cast<QWidget *>(m_samplesButton),
                                 static_cast<QWidget *>(m_exportButton)})

@@ -1,7 +1,9 @@
 // KV cache: a pool of fixed-size blocks and the block table of a sequence.
 //
 // A block holds kKvBlockTokens positions of every layer (the design of vLLM's paged attention, SOSP'23). Inside a block:
-// [layer][K or V][KV head][position][headSize], so that attention reads one run per head and block. Keys are stored rotated.
+// [layer][K or V][KV head][kKvBlockTokens · headSize], so that attention reads one run per head and block. Keys are stored
+// rotated. Inside such a run values are [position][headSize]; keys are so in `reference` and transposed, [headSize][position],
+// in `cpu`, whose attention scores a whole block at once.
 // Thread: engine thread only. The address space is reserved once; blocks never touch the heap.
 #pragma once
 
@@ -42,7 +44,7 @@ public:
     std::optional<BlockId> take();
     void release(BlockId block);
 
-    // First element of [kKvBlockTokens, headSize] of a KV head in a layer.
+    // First of the kKvBlockTokens · headSize elements of a KV head in a layer.
     std::byte *keys(BlockId block, int layer, int kvHead);
     std::byte *values(BlockId block, int layer, int kvHead);
 
