@@ -57,7 +57,7 @@
     </message>
     <message>
         <source>token %1 of at most %2</source>
-        <translation>Token %1 von höchstens %2</translation>
+        <translation>Token %1 von max. %2</translation>
     </message>
     <message>
         <source>step %1</source>
@@ -405,7 +405,7 @@
     </message>
     <message>
         <source>fitted slope</source>
-        <translation>angepasste Steigung</translation>
+        <translation>Ausgleichsgerade</translation>
     </message>
     <message>
         <source>%1: first token after %2, then %3 each for %4 tokens</source>
@@ -883,13 +883,13 @@
     </message>
     <message>
         <source>limit reached (1 token)</source>
-        <translation>Grenze erreicht (1 Token)</translation>
+        <translation>Grenze: 1 Token</translation>
     </message>
     <message numerus="yes">
         <source>limit reached (%Ln tokens)</source>
         <translation>
-            <numerusform>Grenze erreicht (%Ln Token)</numerusform>
-            <numerusform>Grenze erreicht (%Ln Token)</numerusform>
+            <numerusform>Grenze: %Ln Token</numerusform>
+            <numerusform>Grenze: %Ln Token</numerusform>
         </translation>
     </message>
     <message>
@@ -949,7 +949,7 @@
     </message>
     <message>
         <source>System message (optional)</source>
-        <translation>Systemnachricht (freiwillig)</translation>
+        <translation>Systemnachricht (optional)</translation>
     </message>
     <message>
         <source>System message</source>

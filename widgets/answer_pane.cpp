@@ -55,6 +55,7 @@ AnswerPane::AnswerPane(QWidget *parent)
     m_footer = new QLabel(this);
     m_footer->setObjectName(QStringLiteral("answerFooter"));
     m_footer->setProperty("muted", true);
+    m_footer->setWordWrap(true); // a long outcome must not widen the pane
 
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(12, 6, 12, 8);

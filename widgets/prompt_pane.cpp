@@ -89,6 +89,7 @@ PromptPane::PromptPane(QWidget *parent)
     m_counts = new QLabel(this);
     m_counts->setObjectName(QStringLiteral("promptCounts"));
     m_counts->setTextFormat(Qt::RichText);
+    m_counts->setWordWrap(true); // long texts must not widen the pane
     m_note = new QLabel(this);
     m_note->setObjectName(QStringLiteral("promptNote"));
     m_note->setWordWrap(true);
@@ -98,6 +99,7 @@ PromptPane::PromptPane(QWidget *parent)
     m_sentCaption = new QLabel(this);
     m_sentCaption->setObjectName(QStringLiteral("sentCaption"));
     m_sentCaption->setProperty("muted", true);
+    m_sentCaption->setWordWrap(true);
     m_editRunPrompt = new QPushButton(tr("Edit this prompt"), this);
     m_editRunPrompt->setObjectName(QStringLiteral("editRunPrompt"));
     m_editRunPrompt->setToolTip(tr("Puts the prompt of this run into the editor."));
