@@ -120,7 +120,8 @@ const Metrics &RunTableModel::metricsFor(const RunEntry &run) const
     return found != m_metrics.end() ? found->second : m_metrics.emplace(run.id, metricsOf(*run.record)).first->second;
 }
 
-// The file's name says more than general.name, which is often a note of the training ("Smollm2 135M 8k Lc100K Mix1 Ep2").
+// The file's name says more than general.name, which is often a note of the training ("Smollm2 135M 8k Lc100K Mix1
+// Ep2").
 static QString modelText(const ModelInfo &model)
 {
     const QString file = fromUtf8(model.fileName);

@@ -25,13 +25,18 @@ QString longText()
 
 std::vector<SamplePrompt> samplePrompts()
 {
-    // Without a system message of its own the 135 M model misses the capital of France; llama.cpp gives the same answer.
+    // Without a system message of its own the 135 M model misses the capital of France; llama.cpp gives the same
+    // answer.
     return {
-        {Samples::tr("The lesson's sentence"), Samples::tr("Eight words, but a model reads tokens: some words are several."), {},
+        {Samples::tr("The lesson's sentence"),
+         Samples::tr("Eight words, but a model reads tokens: some words are several."),
+         {},
          QStringLiteral("Serving LLMs is not like serving web apps.")},
-        {Samples::tr("A short question"), Samples::tr("Little to read, little to write: most of the time goes to decode."),
+        {Samples::tr("A short question"),
+         Samples::tr("Little to read, little to write: most of the time goes to decode."),
          QStringLiteral("Answer in one sentence."), QStringLiteral("What's the capital of France?")},
-        {Samples::tr("A text of a few pages"), Samples::tr("Much to read: prefill decides, and the KV cache fills before the first token."),
+        {Samples::tr("A text of a few pages"),
+         Samples::tr("Much to read: prefill decides, and the KV cache fills before the first token."),
          QStringLiteral("Summarize the text in one sentence."), longText()},
     };
 }

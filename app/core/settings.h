@@ -70,8 +70,8 @@ public:
     QString exportFolder() const;
     void setExportFolder(const QString &folder);
 
-    // Set while a model loads: still there at the next start, the program ended in between and must not load it by itself
-    // again (a crash loop otherwise). "" when none.
+    // Set while a model loads: still there at the next start, the program ended in between and must not load it by
+    // itself again (a crash loop otherwise). "" when none.
     QString loadingModel() const;
     void setLoadingModel(const QString &path);
 

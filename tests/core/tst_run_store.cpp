@@ -289,6 +289,7 @@ void TestRunStore::settingsComeBackAfterARestart()
         settings.setMaxTokens(4096);
         settings.setUsesKvCache(false);
         settings.setExportFolder(folder.path());
+        settings.setLoadingModel(QStringLiteral("/数.gguf"));
         settings.setWindow(QByteArray("\0\1\377", 3), "layout");
     }
     QLocale::setDefault(QLocale::c());
@@ -303,6 +304,7 @@ void TestRunStore::settingsComeBackAfterARestart()
     QCOMPARE(settings.maxTokens(), 4096);
     QVERIFY(!settings.usesKvCache());
     QCOMPARE(settings.exportFolder(), folder.path());
+    QCOMPARE(settings.loadingModel(), QStringLiteral("/数.gguf"));
     QCOMPARE(settings.windowGeometry(), QByteArray("\0\1\377", 3));
     QCOMPARE(settings.windowLayout(), QByteArray("layout"));
 }

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// A run's data as files.
+#include "app/core/metric_definitions.h"
+#include "app/core/run_export.h"
+#include "tests/support/thread_sanitizer.h"
+
+#include <QFile>
+#include <QLocale>
+#include <QTemporaryDir>
+#include <QTest>
+
+using namespace lectern;
+
+namespace {
+
+TokenRecord promptToken(TokenId id, std::string bytes)
+{
+    TokenRecord token;
+    token.id = id;
+    token.bytes = std::move(bytes);
+    return token;
+}
+
+TokenRecord outputToken(TokenId id, std::string bytes, std::int64_t timeNs)
+{
+    TokenRecord token = promptToken(id, std::move(bytes));
+    token.timeNs = timeNs;
+    token.stepNs = 2'500'000;
+    token.logprob = -0.5f;
+    token.kvTokens = 6;
+    token.kvBytes = 6 * 1024;
+    return token;
+}
+
+// Case 10's 鑫森 as GPT-2 cuts it, a quoted word, and an answer whose first character needs two tokens.
+RunRecord exportRun()
+{
+    RunRecord record;
+    record.promptTokens = {promptToken(0, "<|begin|>"), promptToken(165, "\xE9"),     promptToken(239, "\x91"),
+                           promptToken(104, "\xAB"),    promptToken(162, "\xE6\xA3"), promptToken(96, "\xAE"),
+                           promptToken(7, " \"a,b\"\n")};
+    record.promptTokens[0].isSpecial = true;
+    record.outputTokens = {outputToken(111023, "\xE9\x91", 20'660'000), outputToken(104, "\xAB!", 23'160'000),
+                           outputToken(9, "\xE9", 1'234'567'500'000)};
+    record.reusedTokens = 2;
+    record.phases = {{Phase::Tokenize, 0, 160'000}, {Phase::Prefill, 160'000, 20'000'000}};
+    record.prefillChunks = {{2, 4, 160'000, 10'000'000}, {4, 7, 10'000'000, 20'000'000}};
+    record.kv = {{10'000'000, 4, 4096, 16384}, {20'000'000, 7, 7168, 16384}, {20'660'000, 7, 7168, 16384},
+                 {23'000'000, 7, 7168, 32768}, {23'160'000, 8, 8192, 32768}, {1'234'567'500'000, 9, 9216, 32768}};
+    return record;
+}
+
+QByteArrayList lines(const QByteArray &csv)
+{
+    QByteArrayList parts = csv.split('\n');
+    for (QByteArray &part : parts)
+        part = part.trimmed();
+    return parts;
+}
+
+} // namespace
+
+class TestRunExport : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void cleanup() { QLocale::setDefault(QLocale::c()); }
+    void tokensCsvShowsEachCharacterOnceBesideItsLastToken();
+    void seriesCsvHasOneRowASampleInOrderOfTime();
+    void metricsCsvNamesFormulaAndUnit();
+    void unmeasuredFieldsAreEmpty();
+    void exportsAreTheSameBytesInEveryLocale();
+    void filesAreWrittenWholeOrNotAtAll();
+    void fileNamesComeFromTitles_data();
+    void fileNamesComeFromTitles();
+};
+
+void TestRunExport::tokensCsvShowsEachCharacterOnceBesideItsLastToken()
+{
+    const QByteArray csv = tokensCsv(exportRun());
+    const QByteArray expected =
+        "part,index,id,bytes_hex,text,special,time_ms,step_ms,logprob,rank,kv_tokens,kv_bytes\r\n"
+        "prompt,0,0,3C 7C 62 65 67 69 6E 7C 3E,<|begin|>,1,,,,,,\r\n"
+        "prompt,1,165,E9,,0,,,,,,\r\n"
+        "prompt,2,239,91,,0,,,,,,\r\n"
+        "prompt,3,104,AB,鑫,0,,,,,,\r\n"
+        "prompt,4,162,E6 A3,,0,,,,,,\r\n"
+        "prompt,5,96,AE,森,0,,,,,,\r\n"
+        "prompt,6,7,20 22 61 2C 62 22 0A,\" \"\"a,b\"\"\n\",0,,,,,,\r\n"
+        "output,0,111023,E9 91,,0,20.66,2.5,-0.5,0,6,6144\r\n"
+        "output,1,104,AB 21,鑫!,0,23.16,2.5,-0.5,0,6,6144\r\n"
+        "output,2,9,E9,,0,1234567.5,2.5,-0.5,0,6,6144\r\n"; // ends inside a character
+    QCOMPARE(csv, expected);
+}
+
+void TestRunExport::seriesCsvHasOneRowASampleInOrderOfTime()
+{
+    const QByteArray expected =
+        "time_ms,event,from_token,to_token,step_ms,kv_tokens,kv_used_bytes,kv_allocated_bytes\r\n"
+        "0.16,tokenize,0,7,0.16,,,\r\n"
+        "10,prefill,2,4,9.84,4,4096,16384\r\n"
+        "20,prefill,4,7,10,7,7168,16384\r\n"
+        "20.66,token,7,8,2.5,7,7168,16384\r\n"
+        "23,kv,,,,7,7168,32768\r\n"
+        "23.16,token,8,9,2.5,8,8192,32768\r\n"
+        "1234567.5,token,9,10,2.5,9,9216,32768\r\n";
+    QCOMPARE(seriesCsv(exportRun()), expected);
+    RunRecord large;
+    large.outputTokens.resize(100'000);
+    for (std::size_t i = 0; i < large.outputTokens.size(); ++i) {
+        large.outputTokens[i].timeNs = static_cast<std::int64_t>(i);
+        large.kv.push_back({static_cast<std::int64_t>(i), static_cast<int>(i), i, i});
+    }
+    QCOMPARE(seriesCsv(large).count('\n'), 100'001); // none is lost
+}
+
+void TestRunExport::metricsCsvNamesFormulaAndUnit()
+{
+    RunRecord record; // janhq/cortex.cpp#1099: first token after 2 s, the 101st and last after 6 s
+    record.promptTokens.resize(50);
+    record.outputTokens.resize(101);
+    for (std::size_t i = 0; i < record.outputTokens.size(); ++i)
+        record.outputTokens[i].timeNs = 2'350'000'000 + static_cast<std::int64_t>(i) * 40'000'000;
+    const QByteArrayList rows = lines(metricsCsv(record));
+    QCOMPARE(rows[0], QByteArray("name,value,unit,definition"));
+    QVERIFY(rows.contains(
+        "ttft_ms,2350,ms,\"First output token available − request submitted. Includes queueing, tokenizing, "
+        "prefill and the first sampling.\""));
+    QVERIFY(rows.contains(
+        "decode_tokens_per_second,25,tokens/s,1 ÷ TPOT = (output tokens − 1) ÷ (last token − first token). "
+        "The first token is not part of it."));
+    QVERIFY(rows.contains(
+        "tpot_ms,40,ms,(Last token − first token) ÷ (output tokens − 1). Undefined for fewer than two tokens."));
+    QCOMPARE(rows.size(), static_cast<qsizetype>(metricDefinitions().size()) + 2);
+}
+
+void TestRunExport::unmeasuredFieldsAreEmpty()
+{
+    RunRecord record; // a clock that stands still
+    record.promptTokens.resize(3);
+    record.outputTokens.resize(2);
+    const QByteArrayList rows = lines(metricsCsv(record));
+    for (const char *name :
+         {"ttft_ms", "prefill_ms", "tpot_ms", "decode_tokens_per_second", "itl_p99_ms", "end_to_end_ms"}) {
+        const auto found = std::find_if(rows.begin(), rows.end(),
+                                        [&](const QByteArray &row) { return row.startsWith(QByteArray(name) + ",,"); });
+        QVERIFY2(found != rows.end(), name);
+    }
+    for (const QByteArray &row : rows)
+        QVERIFY(!row.contains(",inf,") && !row.contains("nan"));
+}
+
+void TestRunExport::exportsAreTheSameBytesInEveryLocale()
+{
+    const RunRecord record = exportRun();
+    QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
+    const QByteArray english = tokensCsv(record) + seriesCsv(record) + metricsCsv(record);
+    QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
+    QCOMPARE(tokensCsv(record) + seriesCsv(record) + metricsCsv(record), english);
+    QVERIFY(english.contains("20.66") && english.contains("1234567.5"));
+}
+
+void TestRunExport::filesAreWrittenWholeOrNotAtAll()
+{
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("résumé 数据 Ω.csv"));
+    QVERIFY(writeBytes(path, "old").has_value());
+    QVERIFY(writeBytes(path, QByteArray("a\0b", 3)).has_value());
+    QFile file(path);
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QCOMPARE(file.readAll(), QByteArray("a\0b", 3));
+    const QString missing = folder.filePath(QStringLiteral("no such folder/x.csv"));
+    const Result<void> failed = writeBytes(missing, "x");
+    QVERIFY(!failed.has_value());
+    QCOMPARE(failed.error().code, ErrorCode::WriteFailed);
+    QVERIFY(QString::fromStdString(failed.error().text()).contains(QStringLiteral("no such folder")));
+}
+
+void TestRunExport::fileNamesComeFromTitles_data()
+{
+    QTest::addColumn<QString>("title");
+    QTest::addColumn<QString>("name");
+    QTest::newRow("words") << QStringLiteral("What's the capital of France?")
+                           << QStringLiteral("What-s-the-capital-of-France");
+    QTest::newRow("path") << QStringLiteral("../../etc/passwd") << QStringLiteral("etc-passwd");
+    QTest::newRow("letters of the world") << QStringLiteral("é 数据, किताब") << QStringLiteral("é-数据-किताब");
+    QTest::newRow("nothing") << QStringLiteral(" ?! ") << QStringLiteral("run");
+    QTest::newRow("long") << QString(70, u'a') << QString(60, u'a');
+    QTest::newRow("long pairs") << QStringLiteral("a") + QStringLiteral("𝔸").repeated(40)
+                                << QStringLiteral("a") + QStringLiteral("𝔸").repeated(29);
+}
+
+void TestRunExport::fileNamesComeFromTitles()
+{
+    QFETCH(QString, title);
+    QTEST(fileNameFor(title), "name");
+}
+
+QTEST_GUILESS_MAIN(TestRunExport)
+#include "tst_run_export.moc"
