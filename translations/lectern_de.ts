@@ -343,14 +343,6 @@
         <translation>reserviert</translation>
     </message>
     <message>
-        <source>%1: KV cache off, 0 bytes held for %2 tokens.</source>
-        <translation>%1: KV-Cache aus, 0 Bytes gehalten für %2 Token.</translation>
-    </message>
-    <message>
-        <source>%1: %2 tokens held in %3, %4 allocated; %5 per token.</source>
-        <translation>%1: %2 Token in %3 gehalten, %4 reserviert; %5 pro Token.</translation>
-    </message>
-    <message>
         <source>No KV cache in this run: nothing is kept, each step computes all tokens again.</source>
         <translation>Kein KV-Cache in diesem Lauf: Nichts wird behalten, jeder Schritt berechnet alle Token neu.</translation>
     </message>
@@ -358,6 +350,14 @@
         <source>KV %1</source>
         <comment>bytes in the cache</comment>
         <translation>KV %1</translation>
+    </message>
+    <message>
+        <source>%1: KV cache off, 0 bytes held; tokens in the context: %2.</source>
+        <translation>%1: KV-Cache aus, 0 Bytes gehalten; Token im Kontext: %2.</translation>
+    </message>
+    <message>
+        <source>%1: tokens held: %2, in %3, %4 allocated; %5 per token.</source>
+        <translation>%1: gehaltene Token: %2, in %3, %4 reserviert; %5 pro Token.</translation>
     </message>
 </context>
 <context>
@@ -408,10 +408,6 @@
         <translation>Ausgleichsgerade</translation>
     </message>
     <message>
-        <source>%1: first token after %2, then %3 each for %4 tokens</source>
-        <translation>%1: erstes Token nach %2, dann je %3 für %4 Token</translation>
-    </message>
-    <message>
         <source>, %1 more for each token of context</source>
         <translation>, %1 mehr mit jedem Token Kontext</translation>
     </message>
@@ -431,6 +427,10 @@
     <message>
         <source>part of the prefill pause</source>
         <translation>Teil der Prefill-Pause</translation>
+    </message>
+    <message>
+        <source>%1: first token after %2, further tokens: %4, %3 each</source>
+        <translation>%1: erstes Token nach %2, weitere Token: %4, je %3</translation>
     </message>
 </context>
 <context>
@@ -1515,10 +1515,6 @@
         <translation>Decode, ein Balken pro Token</translation>
     </message>
     <message>
-        <source>%1: time to first token %2, prefill of %3 tokens %4, then %5 output tokens at %6 each, total %7.</source>
-        <translation>%1: Zeit bis zum ersten Token %2, Prefill von %3 Token %4, dann %5 Token der Antwort zu je %6, gesamt %7.</translation>
-    </message>
-    <message>
         <source>tokenize %1</source>
         <translation>Zerlegung %1</translation>
     </message>
@@ -1547,6 +1543,10 @@
     <message>
         <source>read in one pass, tokens %1 to %2</source>
         <translation>in einem Durchgang gelesen, Token %1 bis %2</translation>
+    </message>
+    <message>
+        <source>%1: time to first token %2; prompt tokens: %3, prefill %4; output tokens: %5, %6 each; total %7.</source>
+        <translation>%1: Zeit bis zum ersten Token %2; Prompt-Token: %3, Prefill %4; Token der Antwort: %5, je %6; gesamt %7.</translation>
     </message>
 </context>
 <context>

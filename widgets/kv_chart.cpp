@@ -122,12 +122,12 @@ QString KvChart::describe() const
     for (const ShownRun &run : runs()) {
         const Metrics &metrics = metricsFor(run);
         if (hasNoCache(run)) {
-            sentences.append(
-                tr("%1: KV cache off, 0 bytes held for %2 tokens.").arg(run.title, formatCount(metrics.contextTokens)));
+            sentences.append(tr("%1: KV cache off, 0 bytes held; tokens in the context: %2.")
+                                 .arg(run.title, formatCount(metrics.contextTokens)));
             continue;
         }
         const KvSample now = run.record->kv.empty() ? KvSample{} : run.record->kv.back();
-        sentences.append(tr("%1: %2 tokens held in %3, %4 allocated; %5 per token.")
+        sentences.append(tr("%1: tokens held: %2, in %3, %4 allocated; %5 per token.")
                              .arg(run.title, formatCount(now.tokens), formatBytes(now.usedBytes),
                                   formatBytes(now.allocatedBytes), formatBytes(run.record->engine.kvBytesPerToken)));
     }

@@ -161,7 +161,7 @@ QString LatencyChart::describe() const
     QStringList sentences;
     for (const ShownRun &run : runs()) {
         const Metrics &metrics = metricsFor(run);
-        QString sentence = tr("%1: first token after %2, then %3 each for %4 tokens")
+        QString sentence = tr("%1: first token after %2, further tokens: %4, %3 each")
                                .arg(run.title, formatDuration(metrics.ttftNs), formatDuration(metrics.tpotNs),
                                     formatCount(std::max(0, metrics.outputTokens - 1)));
         if (metrics.stepSlopeNsPerToken) {

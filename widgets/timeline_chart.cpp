@@ -152,7 +152,7 @@ QString TimelineChart::describe() const
     for (const ShownRun &run : runs()) {
         const Metrics &metrics = metricsFor(run);
         sentences.append(
-            tr("%1: time to first token %2, prefill of %3 tokens %4, then %5 output tokens at %6 each, total %7.")
+            tr("%1: time to first token %2; prompt tokens: %3, prefill %4; output tokens: %5, %6 each; total %7.")
                 .arg(run.title, formatDuration(metrics.ttftNs), formatCount(metrics.evaluatedTokens),
                      formatDuration(metrics.prefillNs), formatCount(metrics.outputTokens),
                      formatDuration(metrics.tpotNs), formatDuration(metrics.endToEndNs)));
