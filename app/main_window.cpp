@@ -3,6 +3,7 @@
 
 #include "app/core/file_path.h"
 #include "app/core/format.h"
+#include "app/core/prompt_text.h"
 #include "app/core/metric_text.h"
 #include "app/export_actions.h"
 #include "app/run_status_bar.h"
@@ -296,11 +297,11 @@ void MainWindow::setPrompt(const QString &text)
 Request MainWindow::currentRequest() const
 {
     Request request;
-    const std::string text = m_prompt->promptText().toStdString();
+    const std::string text = toPromptUtf8(m_prompt->promptText()).text;
     if (m_prompt->mode() == PromptMode::Chat) {
         request.kind = PromptKind::Chat;
         if (!m_prompt->systemPrompt().isEmpty())
-            request.messages.push_back({"system", m_prompt->systemPrompt().toStdString()});
+            request.messages.push_back({"system", toPromptUtf8(m_prompt->systemPrompt()).text});
         request.messages.push_back({"user", text});
     } else {
         request.kind = PromptKind::Text;

@@ -3,6 +3,7 @@
 #include "app/main_window.h"
 
 #include "app/core/format.h"
+#include "app/core/prompt_text.h"
 #include "app/run_status_bar.h"
 #include "app/run_toolbar.h"
 #include "widgets/answer_pane.h"
@@ -88,7 +89,7 @@ void MainWindow::showRunPrompt(const RunEntry &run)
     const Request &request = run.record->request;
     const std::string own =
         request.kind == PromptKind::Chat && !request.messages.empty() ? request.messages.back().content : request.text;
-    m_prompt->showRunPrompt(run.id, run.title, run.record, own == m_prompt->promptText().toStdString());
+    m_prompt->showRunPrompt(run.id, run.title, run.record, own == toPromptUtf8(m_prompt->promptText()).text);
 }
 
 void MainWindow::updateCharts()
