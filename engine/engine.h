@@ -1,7 +1,8 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // The façade: load a model, submit requests, step.
 //
-// The engine has no thread of its own beside the backend's pool: whoever owns it calls load() and step() on one thread, the
-// engine thread. submit(), cancel(), pause() and resume() may be called from any thread.
+// The engine has no thread of its own beside the backend's pool: whoever owns it calls load() and step() on one thread,
+// the engine thread. submit(), cancel(), pause() and resume() may be called from any thread.
 #pragma once
 
 #include "engine/backend/backend.h"
@@ -14,10 +15,14 @@
 #include <memory>
 #include <string>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class BackendChoice { Auto, Reference, Cpu };
+enum class BackendChoice
+{
+    Auto,
+    Reference,
+    Cpu
+};
 
 struct LoadOptions
 {
@@ -45,7 +50,7 @@ struct LoadedModel
     MachineInfo machine;
     std::shared_ptr<const Tokenizer> tokenizer;
     std::shared_ptr<const ChatTemplate> chatTemplate; // nullptr: the file has none
-    std::string chatTemplateProblem; // why a template in the file cannot be used; raw mode still works
+    std::string chatTemplateProblem;                  // why a template in the file cannot be used; raw mode still works
     std::filesystem::path path;
 };
 
@@ -65,10 +70,10 @@ public:
     explicit Engine(EngineParts parts);
     ~Engine(); // emits nothing: whoever wants every run to end with an event calls unload() first
 
-    // Replaces the loaded model; the old one goes first, with its requests. On error or stop no model is loaded: `stop` is
-    // looked at once more after everything is done, so a cancel that came before the result wins. Engine thread.
-    Result<std::shared_ptr<const LoadedModel>> load(const std::filesystem::path &path, const LoadOptions &options, EventSink &sink,
-                                                    const StopFlag &stop);
+    // Replaces the loaded model; the old one goes first, with its requests. On error or stop no model is loaded: `stop`
+    // is looked at once more after everything is done, so a cancel that came before the result wins. Engine thread.
+    Result<std::shared_ptr<const LoadedModel>> load(const std::filesystem::path &path, const LoadOptions &options,
+                                                    EventSink &sink, const StopFlag &stop);
     // Ends every request with Finished (Cancelled) and frees the model. Engine thread.
     void unload();
     std::shared_ptr<const LoadedModel> loaded() const; // nullptr if none; any thread
@@ -81,8 +86,8 @@ public:
     void pause(RequestId id);
     void resume(RequestId id);
 
-    // Does one scheduling step: starts a request, runs one prefill chunk, or one decode step. False when there is nothing to
-    // do (idle, or everything is paused). Engine thread.
+    // Does one scheduling step: starts a request, runs one prefill chunk, or one decode step. False when there is
+    // nothing to do (idle, or everything is paused). Engine thread.
     bool step();
 
     // Logits of the last of `ids` on a fresh sequence; for comparisons with a reference. Refused while a run is active;
@@ -94,8 +99,8 @@ private:
     std::unique_ptr<State> m_state;
 };
 
-// Turns a request into the tokens that would be run: template, then tokenizer. Used by the engine and by the live prompt
-// view alike. Any thread.
+// Turns a request into the tokens that would be run: template, then tokenizer. Used by the engine and by the live
+// prompt view alike. Any thread.
 struct PreparedPrompt
 {
     std::string text;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What computes a forward pass. Two backends here: `reference` (plain f32, the yardstick) and `cpu` (threads, SIMD,
 // quantised weights). CUDA joins as a third.
 //
@@ -16,13 +17,12 @@
 #include <span>
 #include <string>
 
-namespace lectern
-{
+namespace lectern {
 
 struct BackendInfo
 {
-    std::string name;             // "reference", "cpu"
-    std::string instructionSet;   // "AVX-512 VNNI"
+    std::string name;           // "reference", "cpu"
+    std::string instructionSet; // "AVX-512 VNNI"
     int threads = 1;
     std::uint64_t weightBytes = 0; // memory held by weights as the backend stores them
 };
@@ -43,9 +43,10 @@ public:
     virtual BackendInfo info() const = 0;
     virtual KvElement kvElement() const = 0;
 
-    // Runs `tokens` (1 or more) at positions kv.tokens() ... of the sequence and commits them to `kv`. Returns the logits
-    // [vocabulary] of the last one, valid until the next call; empty unless `wantsLogits`. The result does not depend on the
-    // number of threads, bit for bit. Looks at `stop` in every layer: Cancelled, and the sequence is as before.
+    // Runs `tokens` (1 or more) at positions kv.tokens() ... of the sequence and commits them to `kv`. Returns the
+    // logits [vocabulary] of the last one, valid until the next call; empty unless `wantsLogits`. The result does not
+    // depend on the number of threads, bit for bit. Looks at `stop` in every layer: Cancelled, and the sequence is as
+    // before.
     virtual Result<std::span<float>> forward(KvSequence &kv, std::span<const TokenId> tokens, bool wantsLogits,
                                              const StopFlag &stop) = 0;
 
@@ -56,7 +57,9 @@ public:
 using LoadProgressFunction = std::function<void(std::uint64_t doneBytes, std::uint64_t totalBytes)>;
 
 // Reads the weights. `threads` 0: all cores. Cancelled when `stop` is set; all memory is freed then.
-Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, const LoadProgressFunction &progress, const StopFlag &stop);
-Result<std::unique_ptr<Backend>> createCpuBackend(const Model &model, int threads, const LoadProgressFunction &progress, const StopFlag &stop);
+Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, const LoadProgressFunction &progress,
+                                                        const StopFlag &stop);
+Result<std::unique_ptr<Backend>> createCpuBackend(const Model &model, int threads, const LoadProgressFunction &progress,
+                                                  const StopFlag &stop);
 
 } // namespace lectern

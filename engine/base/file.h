@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reading whole files and writing them atomically (temporary file in the same folder, fsync, rename).
 #pragma once
 
@@ -10,8 +11,7 @@
 #include <string>
 #include <string_view>
 
-namespace lectern
-{
+namespace lectern {
 
 // Refuses directories and files above `maxBytes` with a message that names path and reason.
 Result<std::string> readFile(const std::filesystem::path &path, std::uint64_t maxBytes = 1ull << 30);

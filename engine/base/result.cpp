@@ -1,7 +1,7 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/result.h"
 
-namespace lectern
-{
+namespace lectern {
 
 std::string Error::text() const
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Errors as values. Nothing in the engine throws across a module.
 #pragma once
 
@@ -5,20 +6,20 @@
 #include <tl/expected.hpp>
 #include <utility>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class ErrorCode {
-    InvalidInput,  // a value given by the user is out of range or empty
-    NotFound,      // file or key is not there
-    Unreadable,    // the system refused to open or read it
-    BadFormat,     // the file is damaged or not what it says
-    Unsupported,   // well formed, but this version cannot run it
-    OutOfMemory,   // a budget or the machine has too little memory
-    ContextFull,   // more tokens than the context holds
-    Cancelled,     // the user stopped it
-    WriteFailed,   // an output file could not be written; the old one is intact
-    Numerics,      // NaN or only -inf among the logits
+enum class ErrorCode
+{
+    InvalidInput, // a value given by the user is out of range or empty
+    NotFound,     // file or key is not there
+    Unreadable,   // the system refused to open or read it
+    BadFormat,    // the file is damaged or not what it says
+    Unsupported,  // well formed, but this version cannot run it
+    OutOfMemory,  // a budget or the machine has too little memory
+    ContextFull,  // more tokens than the context holds
+    Cancelled,    // the user stopped it
+    WriteFailed,  // an output file could not be written; the old one is intact
+    Numerics,     // NaN or only -inf among the logits
 };
 
 // What happened, where, and what to do about it. All texts are English sentences without a trailing newline.

@@ -1,10 +1,11 @@
-// Asks a computation to stop. Any thread may set it; the engine looks at it in every layer and between steps of long work.
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Asks a computation to stop. Any thread may set it; the engine looks at it in every layer and between steps of long
+// work.
 #pragma once
 
 #include <atomic>
 
-namespace lectern
-{
+namespace lectern {
 
 class StopFlag
 {

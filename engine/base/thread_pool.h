@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Persistent workers for parallel loops. The caller is worker 0. Workers spin briefly, then sleep on a futex: a UI
 // thread on the same cores must be able to run (one lost scheduler quantum per barrier costs 4 ms and more).
 #pragma once
@@ -6,8 +7,7 @@
 #include <functional>
 #include <memory>
 
-namespace lectern
-{
+namespace lectern {
 
 class ThreadPool
 {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // UTF-8: decoding with errors as values, replacement of invalid bytes, holding back unfinished characters of a stream.
 #pragma once
 
@@ -6,17 +7,17 @@
 #include <string>
 #include <string_view>
 
-namespace lectern
-{
+namespace lectern {
 
 struct CodePoint
 {
-    char32_t value = 0;    // U+FFFD for an invalid byte
+    char32_t value = 0;     // U+FFFD for an invalid byte
     std::uint8_t bytes = 1; // how many bytes of the text it takes; 1 for an invalid byte
     bool isValid = false;
 };
 
-// The character that starts at `offset` (< text.size()). Overlong forms, surrogates and values above U+10FFFF are invalid.
+// The character that starts at `offset` (< text.size()). Overlong forms, surrogates and values above U+10FFFF are
+// invalid.
 CodePoint codePointAt(std::string_view text, std::size_t offset);
 
 void appendUtf8(std::string &text, char32_t codePoint);

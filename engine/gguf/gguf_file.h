@@ -1,8 +1,9 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Reader of GGUF files, versions 2 and 3 (ggml docs/gguf.md). Nothing else in the project parses model bytes.
 //
 // A file is read through a bounds-checked cursor, never mapped: every length is compared with the bytes left before
-// anything is allocated. Errors name key, byte offset and tensor. Thread: a GgufFile is immutable once open; read() may be
-// called from several threads.
+// anything is allocated. Errors name key, byte offset and tensor. Thread: a GgufFile is immutable once open; read() may
+// be called from several threads.
 #pragma once
 
 #include "engine/base/result.h"
@@ -17,8 +18,7 @@
 #include <variant>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 // All integer widths of the file widen to int64 or uint64 (writers differ in the width they choose).
 using GgufValue = std::variant<bool, std::uint64_t, std::int64_t, double, std::string, std::vector<bool>,
@@ -49,8 +49,8 @@ public:
     GgufFile &operator=(GgufFile &&) noexcept;
     ~GgufFile();
 
-    // Limits: 64 Ki keys and tensors, strings 16 MiB, arrays 16 Mi elements (not nested), alignment a power of two 8..64 Ki,
-    // unique keys and tensor names, tensor ranges aligned, disjoint and inside the file.
+    // Limits: 64 Ki keys and tensors, strings 16 MiB, arrays 16 Mi elements (not nested), alignment a power of
+    // two 8..64 Ki, unique keys and tensor names, tensor ranges aligned, disjoint and inside the file.
     static Result<GgufFile> open(const std::filesystem::path &path);
 
     const std::filesystem::path &path() const;

@@ -1,10 +1,11 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // KV cache: a pool of fixed-size blocks and the block table of a sequence.
 //
-// A block holds kKvBlockTokens positions of every layer (the design of vLLM's paged attention, SOSP'23). Inside a block:
-// [layer][K or V][KV head][kKvBlockTokens · headSize], so that attention reads one run per head and block. Keys are stored
-// rotated. Inside such a run values are [position][headSize]; keys are so in `reference` and transposed, [headSize][position],
-// in `cpu`, whose attention scores a whole block at once.
-// Thread: engine thread only. The address space is reserved once; blocks never touch the heap.
+// A block holds kKvBlockTokens positions of every layer (the design of vLLM's paged attention, SOSP'23). Inside a
+// block: [layer][K or V][KV head][kKvBlockTokens · headSize], so that attention reads one run per head and block. Keys
+// are stored rotated. Inside such a run values are [position][headSize]; keys are so in `reference` and transposed,
+// [headSize][position], in `cpu`, whose attention scores a whole block at once. Thread: engine thread only. The address
+// space is reserved once; blocks never touch the heap.
 #pragma once
 
 #include "engine/base/aligned_buffer.h"
@@ -16,20 +17,26 @@
 #include <optional>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 inline constexpr int kKvBlockTokens = 16;
-enum class KvElement { F16, F32 };
-constexpr int kvElementBytes(KvElement element) { return element == KvElement::F16 ? 2 : 4; }
+enum class KvElement
+{
+    F16,
+    F32
+};
+constexpr int kvElementBytes(KvElement element)
+{
+    return element == KvElement::F16 ? 2 : 4;
+}
 
 using BlockId = std::int32_t;
 
 class KvPool
 {
 public:
-    // Reserves as many whole blocks as fit `budgetBytes`. OutOfMemory (naming the bytes asked for and available) when not
-    // one block fits or the machine cannot reserve them.
+    // Reserves as many whole blocks as fit `budgetBytes`. OutOfMemory (naming the bytes asked for and available) when
+    // not one block fits or the machine cannot reserve them.
     static Result<KvPool> create(const ModelSpec &spec, KvElement element, std::uint64_t budgetBytes);
 
     KvElement element() const { return m_element; }
@@ -62,7 +69,10 @@ private:
 class KvSequence
 {
 public:
-    explicit KvSequence(KvPool &pool) : m_pool(&pool) {}
+    explicit KvSequence(KvPool &pool)
+        : m_pool(&pool)
+    {
+    }
     KvSequence(const KvSequence &) = delete;
     KvSequence &operator=(const KvSequence &) = delete;
     ~KvSequence() { truncate(0); }

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // A model file that passed every check, with its weights by role. Nothing is read into memory yet: backends do that.
 #pragma once
 
@@ -7,11 +8,10 @@
 #include <memory>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
-// Tensors of one layer; pointers into the file's directory. Matrices are [out rows, in columns] row-major in any type of
-// quantTypes(), a row being whole blocks; vectors are F32.
+// Tensors of one layer; pointers into the file's directory. Matrices are [out rows, in columns] row-major in any type
+// of quantTypes(), a row being whole blocks; vectors are F32.
 struct LayerTensors
 {
     const TensorInfo *attnNorm;   // [width]
@@ -36,9 +36,9 @@ struct Model
     std::vector<LayerTensors> layers;
 };
 
-// Schema pass: every tensor is there, has the shape the hyper-parameters demand and a type this version can run, and no tensor
-// is left over (one that nobody reads would change the answer in silence). Errors name the tensor, what was found and what
-// was expected. The token ids of the vocabulary are checked against the embedding.
+// Schema pass: every tensor is there, has the shape the hyper-parameters demand and a type this version can run, and no
+// tensor is left over (one that nobody reads would change the answer in silence). Errors name the tensor, what was
+// found and what was expected. The token ids of the vocabulary are checked against the embedding.
 Result<Model> openModel(std::shared_ptr<const GgufFile> file);
 
 } // namespace lectern

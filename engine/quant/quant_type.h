@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Block formats of weights (ggml). A new format is one file with its dequantise function and one row of the table.
 #pragma once
 
@@ -6,17 +7,24 @@
 #include <span>
 #include <string>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class QuantId : std::uint32_t { F32 = 0, F16 = 1, Q4_0 = 2, Q4_1 = 3, Q8_0 = 8, BF16 = 30 };
+enum class QuantId : std::uint32_t
+{
+    F32 = 0,
+    F16 = 1,
+    Q4_0 = 2,
+    Q4_1 = 3,
+    Q8_0 = 8,
+    BF16 = 30
+};
 
 struct QuantType
 {
     QuantId id;
-    const char *name;  // "Q4_1"
-    int blockValues;   // values per block
-    int blockBytes;    // bytes per block
+    const char *name; // "Q4_1"
+    int blockValues;  // values per block
+    int blockBytes;   // bytes per block
     // values[blockCount * blockValues] of blocks[blockCount * blockBytes]; exactly ggml's float32 values.
     void (*dequantise)(const std::byte *blocks, float *values, std::size_t blockCount);
 

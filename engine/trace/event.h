@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What the engine says while it works. Small, movable; emitted on the engine thread; times as in RunRecord.
 #pragma once
 
@@ -5,12 +6,18 @@
 
 #include <variant>
 
-namespace lectern
-{
+namespace lectern {
 
 using RequestId = std::int64_t;
 
-enum class LoadPhase { Open, Validate, Tokenizer, Weights, Ready };
+enum class LoadPhase
+{
+    Open,
+    Validate,
+    Tokenizer,
+    Weights,
+    Ready
+};
 
 struct LoadProgress
 {

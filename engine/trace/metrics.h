@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // One definition of each metric, derived from the record and nowhere else. Missing is nullopt, never zero.
 #pragma once
 
@@ -7,8 +8,7 @@
 #include <optional>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 struct Metrics
 {
@@ -18,18 +18,18 @@ struct Metrics
     int outputTokens = 0;
     int passes = 0; // forward passes: prefill counts as one
 
-    std::optional<double> ttftNs;    // first output token available − submitted
+    std::optional<double> ttftNs; // first output token available − submitted
     std::optional<double> templateNs, tokenizeNs;
-    std::optional<double> prefillNs; // forward passes over the prompt only
-    std::optional<double> prefillTokensPerSecond; // evaluated ÷ prefill time
-    std::optional<double> tpotNs;    // (last token − first token) ÷ (output tokens − 1)
-    std::optional<double> decodeTokensPerSecond;  // 1 ÷ TPOT
+    std::optional<double> prefillNs;                    // forward passes over the prompt only
+    std::optional<double> prefillTokensPerSecond;       // evaluated ÷ prefill time
+    std::optional<double> tpotNs;                       // (last token − first token) ÷ (output tokens − 1)
+    std::optional<double> decodeTokensPerSecond;        // 1 ÷ TPOT
     std::optional<double> itlP50Ns, itlP90Ns, itlP99Ns; // gaps between consecutive tokens, nearest rank
-    std::optional<double> endToEndNs; // last token − submitted
+    std::optional<double> endToEndNs;                   // last token − submitted
     // Least-squares slope of step time against context length over the decode steps; needs 8 steps or more.
     std::optional<double> stepSlopeNsPerToken;
     std::uint64_t kvUsedBytes = 0, kvAllocatedBytes = 0; // largest seen
-    int contextTokens = 0; // prompt + output held at the end
+    int contextTokens = 0;                               // prompt + output held at the end
 };
 
 Metrics metricsOf(const RunRecord &record);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // What a run was asked to do.
 #pragma once
 
@@ -7,11 +8,19 @@
 #include <string>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
-enum class PromptKind { Text, Chat, Ids };
-enum class CacheMode { Kv, None }; // None: the whole context is computed again at every step
+enum class PromptKind
+{
+    Text,
+    Chat,
+    Ids
+};
+enum class CacheMode
+{
+    Kv,
+    None
+}; // None: the whole context is computed again at every step
 
 struct Request
 {
@@ -24,7 +33,7 @@ struct Request
     bool parseSpecial = false;         // Text only
     SamplingParams sampling;
     std::vector<std::string> stops;
-    int maxTokens = 128;   // >= 1
+    int maxTokens = 128;    // >= 1
     int topCandidates = 20; // kept per output token, 0..20
     CacheMode cache = CacheMode::Kv;
     bool reusesPrefix = true; // keep what the last run's cache shares with this prompt

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // RunRecord as JSON (*.lectern.json), schema version 1, C locale. Bytes that are not UTF-8 are kept as hex.
 #pragma once
 
@@ -7,13 +8,12 @@
 #include <string>
 #include <string_view>
 
-namespace lectern
-{
+namespace lectern {
 
 std::string toJson(const RunRecord &record);
 
-// Every field is checked: types, ranges, ascending times, token ids. Errors name the field. Newer schema versions are refused
-// with both numbers.
+// Every field is checked: types, ranges, ascending times, token ids. Errors name the field. Newer schema versions are
+// refused with both numbers.
 Result<RunRecord> runFromJson(std::string_view json);
 
 Result<void> saveRun(const RunRecord &record, const std::filesystem::path &path);

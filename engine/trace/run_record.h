@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
 // Everything about one run. The live window, a saved run, an overlay and an export all read this structure.
 // Times are nanoseconds since submission on the run's clock (time the user paused it is left out).
 #pragma once
@@ -9,8 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace lectern
-{
+namespace lectern {
 
 inline constexpr int kRunSchemaVersion = 1;
 
@@ -20,7 +20,7 @@ struct MachineInfo
     int cores = 0;
     std::string instructionSet;
     std::uint64_t memoryBytes = 0;
-    std::string gpu; // "" if none
+    std::string gpu;    // "" if none
     std::string system; // "Linux x86_64"
 };
 
@@ -52,23 +52,30 @@ struct EngineInfo
 struct TokenRecord
 {
     TokenId id = 0;
-    std::string bytes;      // what the token stands for; not always whole characters
+    std::string bytes; // what the token stands for; not always whole characters
     bool isSpecial = false;
-    std::size_t begin = 0;  // prompt tokens: bytes of RunRecord::promptText
+    std::size_t begin = 0; // prompt tokens: bytes of RunRecord::promptText
     std::size_t end = 0;
     // Output tokens only:
-    std::string text;       // text that became showable with it: whole characters, may be empty
+    std::string text;        // text that became showable with it: whole characters, may be empty
     std::int64_t timeNs = 0; // when it was available
-    // Forward pass + sampling of this token. The first one comes out of the last prefill chunk: from that chunk's begin.
+    // Forward pass + sampling of this token. The first one comes out of the last prefill chunk: from that chunk's
+    // begin.
     std::int64_t stepNs = 0;
     float logprob = 0;
     int rank = 0;
     std::vector<Candidate> top;
-    int kvTokens = 0;            // held after it (the token itself is not yet among them); 0 without a cache
+    int kvTokens = 0; // held after it (the token itself is not yet among them); 0 without a cache
     std::uint64_t kvBytes = 0;
 };
 
-enum class Phase { Template, Tokenize, Prefill, Decode };
+enum class Phase
+{
+    Template,
+    Tokenize,
+    Prefill,
+    Decode
+};
 struct PhaseRecord
 {
     Phase phase = Phase::Prefill;
@@ -92,9 +99,24 @@ struct KvSample
     std::uint64_t allocatedBytes = 0;
 };
 
-enum class FinishReason { EndToken, StopString, MaxTokens, ContextFull, MemoryFull, Cancelled };
+enum class FinishReason
+{
+    EndToken,
+    StopString,
+    MaxTokens,
+    ContextFull,
+    MemoryFull,
+    Cancelled
+};
 
-enum class RunState { Queued, Prefill, Decode, Finished, Failed };
+enum class RunState
+{
+    Queued,
+    Prefill,
+    Decode,
+    Finished,
+    Failed
+};
 
 struct RunRecord
 {
@@ -104,7 +126,7 @@ struct RunRecord
     ModelInfo model;
     EngineInfo engine;
     Request request;
-    std::string promptText; // what was tokenized, after the chat template
+    std::string promptText;            // what was tokenized, after the chat template
     std::vector<TextRange> userRanges; // of promptText, chat only
     std::vector<TokenRecord> promptTokens;
     std::vector<TokenRecord> outputTokens;
@@ -116,7 +138,7 @@ struct RunRecord
     bool endedInsideCharacter = false;
     RunState state = RunState::Queued;
     std::optional<FinishReason> finishReason;
-    std::string stopString; // which one, for StopString
+    std::string stopString;     // which one, for StopString
     std::optional<Error> error; // Failed
     std::int64_t endNs = 0;
     std::int64_t pausedNs = 0;

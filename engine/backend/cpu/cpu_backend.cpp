@@ -113,11 +113,16 @@ Result<void> CpuBackend::allocate()
         int columns, tokens;
     };
     const std::array wishes = {
-        Wish{&m_x, m_spec.width, kBatchTokens},          Wish{&m_q, m_spec.qWidth(), kBatchTokens},
-        Wish{&m_k, m_spec.kvWidth(), kBatchTokens},      Wish{&m_v, m_spec.kvWidth(), kBatchTokens},
-        Wish{&m_mixed, m_spec.qWidth(), kBatchTokens},   Wish{&m_hidden, m_spec.feedForward, kBatchTokens},
-        Wish{&m_cosines, m_spec.ropeDims, kBatchTokens}, Wish{&m_sines, m_spec.ropeDims, kBatchTokens},
-        Wish{&m_headInput, m_spec.width, 2},             Wish{&m_logits, m_spec.vocabulary, 2},
+        Wish{&m_x, m_spec.width, kBatchTokens},
+        Wish{&m_q, m_spec.qWidth(), kBatchTokens},
+        Wish{&m_k, m_spec.kvWidth(), kBatchTokens},
+        Wish{&m_v, m_spec.kvWidth(), kBatchTokens},
+        Wish{&m_mixed, m_spec.qWidth(), kBatchTokens},
+        Wish{&m_hidden, m_spec.feedForward, kBatchTokens},
+        Wish{&m_cosines, m_spec.ropeDims, kBatchTokens},
+        Wish{&m_sines, m_spec.ropeDims, kBatchTokens},
+        Wish{&m_headInput, m_spec.width, 2},
+        Wish{&m_logits, m_spec.vocabulary, 2},
     };
     std::size_t floats = 0;
     for (const Wish &wish : wishes)
@@ -274,8 +279,8 @@ void CpuBackend::feedForward(const LayerWeights &layer, Rows x, int tokens)
     multiply(m_pool, m_kernels, m_tiles, std::array{Product{&layer.down, x}}, true);
 }
 
-// An int8 head sees its input as two rows: the rounded value and what the rounding left over. Both share one pass over the
-// weights, and the logits come closer to exact ones than llama.cpp's (figures in tst_logits).
+// An int8 head sees its input as two rows: the rounded value and what the rounding left over. Both share one pass over
+// the weights, and the logits come closer to exact ones than llama.cpp's (figures in tst_logits).
 void CpuBackend::computeLogits(int token)
 {
     const int width = m_spec.width;
