@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/prompt_edit.h"
 
+#include "widgets/document_text.h"
 #include "widgets/token_tooltip.h"
 
+#include <QKeyEvent>
 #include <QMimeData>
 #include <QUrl>
 
@@ -16,28 +18,16 @@ PromptEdit::PromptEdit(QWidget *parent)
     connect(this, &QPlainTextEdit::textChanged, this, &PromptEdit::promptChanged);
 }
 
-// A document has one kind of line end. A carriage return lives in it as U+240D, so that CR LF from a paste or a file is
-// neither lost nor hidden: it is two characters for the tokenizer.
-QString PromptEdit::toDocument(const QString &text) const
-{
-    return displayText(text);
-}
-
 QString PromptEdit::promptText() const
 {
-    QString text = toPlainText();
-    text.replace(QChar(0x240D), QLatin1Char('\r'));
-    text.replace(QChar(0x2400), QChar(u'\0'));
-    return text;
+    return exactText(*document());
 }
 
 void PromptEdit::replaceText(const QString &text)
 {
     QTextCursor cursor(document());
-    cursor.beginEditBlock();
     cursor.select(QTextCursor::Document);
-    cursor.insertText(toDocument(text));
-    cursor.endEditBlock();
+    insertExact(cursor, text);
     moveCursor(QTextCursor::End);
     ensureCursorVisible();
 }
@@ -48,8 +38,20 @@ void PromptEdit::insertFromMimeData(const QMimeData *source)
         Q_EMIT fileDropped(source->urls().constFirst().toLocalFile());
         return;
     }
-    textCursor().insertText(toDocument(source->text()));
+    QTextCursor cursor = textCursor();
+    insertExact(cursor, source->text());
     ensureCursorVisible();
+}
+
+// Shift+Enter would insert U+2028, which looks like a line end and is another character for the tokenizer.
+void PromptEdit::keyPressEvent(QKeyEvent *event)
+{
+    if (event->matches(QKeySequence::InsertLineSeparator)) {
+        textCursor().insertBlock();
+        ensureCursorVisible();
+        return;
+    }
+    TokenTextEdit::keyPressEvent(event);
 }
 
 bool PromptEdit::canInsertFromMimeData(const QMimeData *source) const

@@ -14,7 +14,7 @@ class PromptEdit : public TokenTextEdit
 public:
     explicit PromptEdit(QWidget *parent = nullptr);
 
-    // The text exactly as typed, with CR LF where pasted text or a file had it.
+    // The text exactly as typed, pasted or read from a file: CR LF, no-break spaces and NUL included.
     QString promptText() const;
     // As one edit that Ctrl+Z takes back.
     void replaceText(const QString &text);
@@ -34,12 +34,12 @@ protected:
     TokenRef refOf(const TokenSpan &span) const override;
     bool owns(const TokenRef &token) const override;
     QString toolTipOf(const TokenSpan &span) const override;
+    void keyPressEvent(QKeyEvent *event) override;
     void insertFromMimeData(const QMimeData *source) override;
     bool canInsertFromMimeData(const QMimeData *source) const override;
 
 private:
     void moveSpans(int position, int removed, int added);
-    QString toDocument(const QString &text) const;
     std::vector<TokenRecord> m_tokens;
     int m_runId = 0;
 };

@@ -24,8 +24,6 @@ SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord>
     }
     positionOf[to - from] = static_cast<int>(result.text.size());
 
-    result.text = displayText(std::move(result.text));
-
     TokenSpan span;
     bool isOpen = false;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
@@ -58,7 +56,7 @@ void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &toke
 {
     for (std::size_t i = firstNew; i < tokens.size(); ++i) {
         const TokenRecord &token = tokens[i];
-        QString text = displayText(QString::fromUtf8(token.text.data(), static_cast<qsizetype>(token.text.size())));
+        QString text = QString::fromUtf8(token.text.data(), static_cast<qsizetype>(token.text.size()));
         if (text.isEmpty() && token.isSpecial && showSpecial)
             text = QString::fromUtf8(token.bytes.data(), static_cast<qsizetype>(token.bytes.size()));
         if (text.isEmpty())
@@ -73,31 +71,6 @@ void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &toke
         target.spans.push_back(
             {begin, static_cast<int>(target.text.size()), first, static_cast<int>(i), token.isSpecial});
     }
-}
-
-QString displayText(QString text)
-{
-    for (QChar &character : text) {
-        switch (character.unicode()) {
-        case 0x0000:
-            character = QChar(0x2400); // symbol for null
-            break;
-        case u'\r':
-            character = QChar(0x240D); // symbol for carriage return
-            break;
-        case 0x2029: // paragraph separator
-            character = QChar(0x00B6);
-            break;
-        case 0xFDD0: // QTextDocument's own marks
-        case 0xFDD1:
-        case 0xFFFC:
-            character = QChar(QChar::ReplacementCharacter);
-            break;
-        default:
-            break;
-        }
-    }
-    return text;
 }
 
 int spanAt(const std::vector<TokenSpan> &spans, int position)

@@ -37,10 +37,6 @@ SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord>
 void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &tokens, std::size_t firstNew,
                        bool showSpecial);
 
-// As many characters, with those that a text document treats in its own way (NUL, carriage return, paragraph separator,
-// ...) replaced by visible signs, so that positions stay the same.
-QString displayText(QString text);
-
 // Index of the span at a position, or -1.
 int spanAt(const std::vector<TokenSpan> &spans, int position);
 // Index of the span that holds a token, or -1.

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/token_text_edit.h"
 
+#include "widgets/document_text.h"
+
 #include <QApplication>
 #include <QFontDatabase>
+#include <QGlyphRun>
 #include <QHelpEvent>
+#include <QMimeData>
 #include <QMouseEvent>
 #include <QPainter>
-#include <QTextBlock>
-#include <QTextLayout>
 #include <QToolTip>
 
 #include <algorithm>
@@ -17,6 +19,28 @@ namespace lectern {
 namespace {
 
 constexpr double kTextScale = 1.15; // prompt and answer are what a class looks at
+constexpr double kTouching = 0.01;  // pixels; glyphs this close make one box
+
+// Any character that makes the layout reorder: below U+0590 there is none.
+bool hasRightToLeft(const QString &text)
+{
+    return std::any_of(text.begin(), text.end(), [](QChar c) {
+        if (c.unicode() < 0x0590)
+            return false;
+        if (c.isSurrogate())
+            return c.unicode() >= 0xD802 && c.unicode() <= 0xD83B; // U+10800..U+1EFFF holds those of other planes
+        switch (c.direction()) {
+        case QChar::DirR:
+        case QChar::DirAL:
+        case QChar::DirRLE:
+        case QChar::DirRLO:
+        case QChar::DirRLI:
+            return true;
+        default:
+            return false;
+        }
+    });
+}
 
 } // namespace
 
@@ -58,100 +82,148 @@ void TokenTextEdit::setSpans(std::vector<TokenSpan> spans)
     viewport()->update();
 }
 
+std::vector<TokenTextEdit::ShownLine> TokenTextEdit::linesIn(const QRect &rect) const
+{
+    std::vector<ShownLine> lines;
+    QTextBlock block = firstVisibleBlock();
+    QPointF origin = blockBoundingGeometry(block).translated(contentOffset()).topLeft();
+    for (; block.isValid() && origin.y() <= rect.bottom(); block = block.next()) {
+        const double height = blockBoundingRect(block).height(); // lays the block out
+        const QTextLayout *layout = block.layout();
+        const bool isMixed = hasRightToLeft(block.text());
+        for (int i = 0; i < layout->lineCount(); ++i) {
+            const QTextLine line = layout->lineAt(i);
+            const double top = origin.y() + line.y();
+            if (top > rect.bottom())
+                break;
+            if (top + line.height() >= rect.top())
+                lines.push_back({block, line, origin, isMixed});
+        }
+        origin.ry() += height;
+    }
+    return lines;
+}
+
+// The spans with characters on the line, its line end included.
+std::pair<std::size_t, std::size_t> TokenTextEdit::spansOn(const ShownLine &shown) const
+{
+    const int begin = shown.block.position() + shown.line.textStart();
+    const bool isLast = shown.line.lineNumber() + 1 == shown.block.layout()->lineCount();
+    const int end = begin + shown.line.textLength() + (isLast ? 1 : 0);
+    const auto first = std::partition_point(m_spans.begin(), m_spans.end(),
+                                            [begin](const TokenSpan &span) { return span.end <= begin; });
+    const auto last =
+        std::partition_point(first, m_spans.end(), [end](const TokenSpan &span) { return span.begin < end; });
+    return {static_cast<std::size_t>(first - m_spans.begin()), static_cast<std::size_t>(last - m_spans.begin())};
+}
+
+std::vector<QRectF> TokenTextEdit::boxesOf(const TokenSpan &span, const ShownLine &shown) const
+{
+    const QTextLine &line = shown.line;
+    const int lineEnd = line.textStart() + line.textLength();
+    const int begin = std::max(span.begin - shown.block.position(), line.textStart());
+    const int end = std::min(span.end - shown.block.position(), lineEnd);
+    std::vector<QRectF> boxes;
+    const auto add = [&](double from, double to) {
+        const double left = shown.origin.x() + std::min(from, to);
+        const double right = shown.origin.x() + std::max(from, to);
+        if (right <= left)
+            return;
+        for (QRectF &box : boxes) {
+            if (left <= box.right() + kTouching && right >= box.left() - kTouching) {
+                box.setLeft(std::min(box.left(), left));
+                box.setRight(std::max(box.right(), right));
+                return;
+            }
+        }
+        boxes.emplace_back(left, shown.origin.y() + line.y(), right - left, line.height());
+    };
+    if (!shown.isMixed && begin < end) {
+        add(line.cursorToX(begin), line.cursorToX(end));
+    } else if (begin < end) {
+        // Where the direction changes, the cursors before and after a character are not its two sides: ask the glyphs.
+        for (const QGlyphRun &run : line.glyphRuns(begin, end - begin))
+            add(run.boundingRect().left(), run.boundingRect().right());
+        for (int i = begin; i < end; ++i)
+            if (document()->characterAt(shown.block.position() + i) == QLatin1Char('\t')) // has no glyph
+                add(line.cursorToX(i), line.cursorToX(i, QTextLine::Trailing));
+    }
+    // A line end belongs to a token too: a short box on the side where reading ends.
+    const bool isSeparator = begin < end && end == lineEnd &&
+                             document()->characterAt(shown.block.position() + end - 1) == QChar::LineSeparator;
+    const int blockEnd = shown.block.length() - 1;
+    const bool isBlockEnd = lineEnd == blockEnd && shown.block.userState() != kSoftBreak &&
+                            span.begin - shown.block.position() <= blockEnd &&
+                            span.end - shown.block.position() > blockEnd;
+    if (isSeparator || isBlockEnd) {
+        const double width = fontMetrics().averageCharWidth() * 0.6;
+        const QRectF natural = line.naturalTextRect();
+        if (shown.isMixed && shown.block.textDirection() == Qt::RightToLeft)
+            add(natural.left() - width, natural.left());
+        else if (shown.isMixed)
+            add(natural.right(), natural.right() + width);
+        else
+            add(line.cursorToX(lineEnd), line.cursorToX(lineEnd) + width);
+    }
+    return boxes;
+}
+
 void TokenTextEdit::paintEvent(QPaintEvent *event)
 {
     QPainter painter(viewport());
     painter.setClipRect(event->rect());
     painter.setRenderHint(QPainter::Antialiasing);
-    // Only spans between the first and the last visible block are looked at.
-    QTextBlock block = firstVisibleBlock();
-    const int from = block.isValid() ? block.position() : 0;
-    int to = from;
-    const int bottom = event->rect().bottom();
-    while (block.isValid() && blockBoundingGeometry(block).translated(contentOffset()).top() <= bottom) {
-        to = block.position() + block.length();
-        block = block.next();
-    }
-    const auto first = std::lower_bound(m_spans.begin(), m_spans.end(), from,
-                                        [](const TokenSpan &span, int value) { return span.end <= value; });
-    for (auto span = first; span != m_spans.end() && span->begin < to; ++span) {
-        const auto index = static_cast<std::size_t>(span - m_spans.begin());
-        paintBox(painter, *span, boxStyle(index), static_cast<int>(index) == m_hoveredSpan);
+    for (const ShownLine &line : linesIn(event->rect())) {
+        const auto [first, last] = spansOn(line);
+        for (std::size_t i = first; i < last; ++i) {
+            const bool isHovered = static_cast<int>(i) == m_hoveredSpan;
+            const BoxStyle style = boxStyle(i);
+            if (!style.fill.isValid() && !style.isOutlined && !isHovered)
+                continue;
+            for (const QRectF &box : boxesOf(m_spans[i], line))
+                paintBox(painter, box, style, isHovered);
+        }
     }
     painter.end();
     QPlainTextEdit::paintEvent(event);
 }
 
-void TokenTextEdit::paintBox(QPainter &painter, const TokenSpan &span, const BoxStyle &style, bool isHovered) const
+void TokenTextEdit::paintBox(QPainter &painter, const QRectF &whole, const BoxStyle &style, bool isHovered) const
 {
-    if (!style.fill.isValid() && !style.isOutlined && !isHovered)
-        return;
-    for (QTextBlock block = document()->findBlock(span.begin); block.isValid() && block.position() < span.end;
-         block = block.next()) {
-        const QTextLayout *layout = block.layout();
-        const QPointF origin = blockBoundingGeometry(block).translated(contentOffset()).topLeft();
-        const int begin = std::max(span.begin - block.position(), 0);
-        const int end = std::min(span.end - block.position(), block.length() - 1);
-        for (int i = 0; i < layout->lineCount(); ++i) {
-            const QTextLine line = layout->lineAt(i);
-            const int lineBegin = std::max(begin, line.textStart());
-            const int lineEnd = std::min(end, line.textStart() + line.textLength());
-            const bool isBreak =
-                begin >= end && line.textStart() + line.textLength() >= begin && i + 1 == layout->lineCount();
-            if (lineBegin >= lineEnd && !isBreak)
-                continue;
-            qreal left = line.cursorToX(lineBegin);
-            qreal right = line.cursorToX(std::max(lineEnd, lineBegin));
-            if (left > right)
-                std::swap(left, right); // right-to-left text
-            if (lineBegin >= lineEnd || end < span.end - block.position())
-                right = std::max(right, left) +
-                        fontMetrics().averageCharWidth() * 0.6; // the line break belongs to the token
-            const QRectF box = QRectF(origin.x() + left, origin.y() + line.y(), right - left, line.height())
-                                   .adjusted(0.5, 1, -0.5, -1);
-            painter.setPen(Qt::NoPen);
-            if (style.fill.isValid()) {
-                painter.setBrush(style.fill);
-                painter.drawRoundedRect(box, 2.5, 2.5);
-            }
-            if (style.underline.isValid())
-                painter.fillRect(
-                    QRectF(box.left(), box.bottom() - style.underlineWidth + 1, box.width(), style.underlineWidth),
-                    style.underline);
-            if (style.isOutlined || isHovered) {
-                painter.setPen(QPen(isHovered ? m_theme.text : m_theme.mutedText, isHovered ? 1.8 : 1.0));
-                painter.setBrush(Qt::NoBrush);
-                painter.drawRoundedRect(box.adjusted(0.5, 0, -0.5, 0), 2.5, 2.5);
-            }
-        }
+    const QRectF box = whole.adjusted(0.5, 1, -0.5, -1);
+    painter.setPen(Qt::NoPen);
+    if (style.fill.isValid()) {
+        painter.setBrush(style.fill);
+        painter.drawRoundedRect(box, 2.5, 2.5);
+    }
+    if (style.underline.isValid())
+        painter.fillRect(QRectF(box.left(), box.bottom() - style.underlineWidth + 1, box.width(), style.underlineWidth),
+                         style.underline);
+    if (style.isOutlined || isHovered) {
+        painter.setPen(QPen(isHovered ? m_theme.text : m_theme.mutedText, isHovered ? 1.8 : 1.0));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(box.adjusted(0.5, 0, -0.5, 0), 2.5, 2.5);
     }
 }
 
 int TokenTextEdit::spanUnder(const QPoint &viewportPosition) const
 {
-    const int position = cursorForPosition(viewportPosition).position();
-    // The cursor sits between characters; the pointer may be in the box before or after it.
-    for (const int candidate : {position, position - 1}) {
-        const int index = spanAt(m_spans, candidate);
-        if (index < 0)
-            continue;
-        QTextCursor cursor(document());
-        const TokenSpan &span = m_spans[static_cast<std::size_t>(index)];
-        cursor.setPosition(span.begin);
-        const QRect beginRect = cursorRect(cursor);
-        cursor.setPosition(span.end);
-        const QRect endRect = cursorRect(cursor);
-        if (beginRect.top() != endRect.top()) // over more than one line: good enough
-            return viewportPosition.y() >= beginRect.top() && viewportPosition.y() <= endRect.bottom() ? index : -1;
-        const int slack = fontMetrics().averageCharWidth() / 2;
-        const int left = std::min(beginRect.left(), endRect.left());
-        const int right = std::max(beginRect.left(), endRect.left());
-        if (viewportPosition.x() >= left - 1 &&
-            viewportPosition.x() <= right + (span.end - span.begin == 1 ? slack : 0) &&
-            viewportPosition.y() >= beginRect.top() && viewportPosition.y() <= beginRect.bottom())
-            return index;
+    for (const ShownLine &line : linesIn(QRect(viewportPosition, QSize(1, 1)))) {
+        const auto [first, last] = spansOn(line);
+        for (std::size_t i = first; i < last; ++i)
+            for (const QRectF &box : boxesOf(m_spans[i], line))
+                if (box.contains(viewportPosition))
+                    return static_cast<int>(i);
     }
     return -1;
+}
+
+QMimeData *TokenTextEdit::createMimeDataFromSelection() const
+{
+    const QTextCursor cursor = textCursor();
+    auto *data = new QMimeData;
+    data->setText(exactText(*document(), cursor.selectionStart(), cursor.selectionEnd()));
+    return data;
 }
 
 void TokenTextEdit::mouseMoveEvent(QMouseEvent *event)

@@ -10,7 +10,10 @@
 #include "widgets/token_spans.h"
 
 #include <QPlainTextEdit>
+#include <QTextBlock>
+#include <QTextLayout>
 
+#include <utility>
 #include <vector>
 
 namespace lectern {
@@ -26,6 +29,18 @@ public:
     void setSelection(TokenSelection *selection);
 
     const std::vector<TokenSpan> &spans() const { return m_spans; }
+
+    // A laid out line; its origin is its block's top left corner in the viewport.
+    struct ShownLine
+    {
+        QTextBlock block;
+        QTextLine line;
+        QPointF origin;
+        bool isMixed = false; // has right-to-left text
+    };
+    std::vector<ShownLine> linesIn(const QRect &rect) const; // of the viewport
+    // Where the span lies on the line, in viewport pixels: several boxes when directions mix.
+    std::vector<QRectF> boxesOf(const TokenSpan &span, const ShownLine &line) const;
 
 protected:
     struct BoxStyle
@@ -49,9 +64,11 @@ protected:
     void paintEvent(QPaintEvent *event) override;
     bool viewportEvent(QEvent *event) override;
     void mouseMoveEvent(QMouseEvent *event) override;
+    QMimeData *createMimeDataFromSelection() const override;
 
 private:
-    void paintBox(QPainter &painter, const TokenSpan &span, const BoxStyle &style, bool isHovered) const;
+    std::pair<std::size_t, std::size_t> spansOn(const ShownLine &line) const; // [first, last)
+    void paintBox(QPainter &painter, const QRectF &whole, const BoxStyle &style, bool isHovered) const;
     void showHovered(const TokenRef &token);
     void selectAtCursor();
     std::vector<TokenSpan> m_spans;

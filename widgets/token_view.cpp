@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/token_view.h"
 
+#include "widgets/document_text.h"
 #include "widgets/token_tooltip.h"
 
-#include <QMimeData>
-#include <QMouseEvent>
 #include <QScrollBar>
 #include <QTextBlock>
 #include <QTextLayout>
@@ -16,14 +15,7 @@ namespace lectern {
 
 namespace {
 
-constexpr int kSoftBreak = 1;        // QTextBlock::userState of a block that continues in the next one
 constexpr int kLongParagraph = 1500; // characters; about 20 lines
-
-QColor blend(const QColor &from, const QColor &to, double amount)
-{
-    const auto mix = [amount](int a, int b) { return static_cast<int>(std::lround(a + (b - a) * amount)); };
-    return QColor(mix(from.red(), to.red()), mix(from.green(), to.green()), mix(from.blue(), to.blue()));
-}
 
 } // namespace
 
@@ -109,8 +101,7 @@ void TokenView::appendNew()
     appendOutputSpans(fresh, output, m_shownTokens, m_lens == AnswerLens::Tokens);
     m_shownTokens = output.size();
     if (!m_record->tailText.empty() && !m_hasTail) {
-        fresh.text += displayText(
-            QString::fromUtf8(m_record->tailText.data(), static_cast<qsizetype>(m_record->tailText.size())));
+        fresh.text += QString::fromUtf8(m_record->tailText.data(), static_cast<qsizetype>(m_record->tailText.size()));
         m_hasTail = true;
     }
     if (!fresh.text.isEmpty())
@@ -142,7 +133,7 @@ void TokenView::insertSpans(const SpannedText &text)
         }
         QTextCursor cursor(document());
         cursor.movePosition(QTextCursor::End);
-        cursor.insertText(text.text.mid(from, to - from));
+        insertExact(cursor, text.text.mid(from, to - from));
         softenLastBlock();
         from = to;
     }
@@ -177,39 +168,7 @@ void TokenView::softenLastBlock()
 
 QString TokenView::shownText() const
 {
-    QString text;
-    for (QTextBlock block = document()->firstBlock(); block.isValid(); block = block.next()) {
-        text += block.text();
-        if (block.userState() != kSoftBreak && block.next().isValid())
-            text += QLatin1Char('\n');
-    }
-    return text;
-}
-
-QMimeData *TokenView::createMimeDataFromSelection() const
-{
-    const QTextCursor cursor = textCursor();
-    QString text;
-    for (QTextBlock block = document()->findBlock(cursor.selectionStart());
-         block.isValid() && block.position() < cursor.selectionEnd(); block = block.next()) {
-        const int begin = std::max(0, cursor.selectionStart() - block.position());
-        const int end = std::min(block.length() - 1, cursor.selectionEnd() - block.position());
-        text += block.text().mid(begin, end - begin);
-        if (block.userState() != kSoftBreak && cursor.selectionEnd() > block.position() + block.length() - 1)
-            text += QLatin1Char('\n');
-    }
-    text.replace(QChar(0x240D), QLatin1Char('\r')); // see displayText()
-    auto *data = new QMimeData;
-    data->setText(text);
-    return data;
-}
-
-void TokenView::mouseDoubleClickEvent(QMouseEvent *event)
-{
-    const int index = spanUnder(event->position().toPoint());
-    if (index >= 0)
-        Q_EMIT tokenActivated(refOf(spans()[static_cast<std::size_t>(index)]));
-    TokenTextEdit::mouseDoubleClickEvent(event);
+    return exactText(*document());
 }
 
 double TokenView::strengthOf(const TokenRecord &token) const
@@ -236,7 +195,7 @@ TokenTextEdit::BoxStyle TokenView::boxStyle(std::size_t spanIndex) const
     } else if (m_lens != AnswerLens::Plain && static_cast<std::size_t>(span.lastToken) < all.size()) {
         const double strength = strengthOf(all[static_cast<std::size_t>(span.lastToken)]);
         const QColor full = m_lens == AnswerLens::Latency ? theme().latencyShade : theme().probabilityShade;
-        style.fill = blend(theme().card, full, 0.12 + 0.88 * strength);
+        style.fill = mixed(theme().card, full, 0.12 + 0.88 * strength);
         style.underline = full;
         style.underlineWidth = 1 + static_cast<int>(std::lround(3 * strength)); // second cue: thicker line
     }

@@ -30,16 +30,11 @@ public:
 
     QString shownText() const; // without soft breaks
 
-Q_SIGNALS:
-    void tokenActivated(lectern::TokenRef token); // double click or Enter on a token
-
 protected:
     BoxStyle boxStyle(std::size_t spanIndex) const override;
     TokenRef refOf(const TokenSpan &span) const override;
     bool owns(const TokenRef &token) const override;
     QString toolTipOf(const TokenSpan &span) const override;
-    QMimeData *createMimeDataFromSelection() const override;
-    void mouseDoubleClickEvent(QMouseEvent *event) override;
 
 private:
     const std::vector<TokenRecord> &tokens() const;
