@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <memory>
+#include <new>
 #include <openssl/evp.h>
 #include <span>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@ namespace lectern {
 
 namespace {
 
+constexpr int kMaxLinks = 40; // as Linux has it
 constexpr std::size_t kHashPieceBytes = std::size_t{4} << 20;
 
 tl::unexpected<Error> writeFailed(const std::filesystem::path &path, int reason)
@@ -120,7 +122,14 @@ Result<std::string> readFile(const std::filesystem::path &path, std::uint64_t ma
                         " are read here",
                     path.string());
     }
-    std::string bytes(static_cast<std::size_t>(file->size()), '\0');
+    std::string bytes;
+    try {
+        bytes.resize(static_cast<std::size_t>(file->size()));
+    } catch (const std::bad_alloc &) {
+        return fail(ErrorCode::OutOfMemory,
+                    "there is too little memory for the " + std::to_string(file->size()) + " bytes of this file",
+                    path.string());
+    }
     if (const Result<void> done = file->readAt(0, std::as_writable_bytes(std::span(bytes))); !done)
         return tl::unexpected(done.error());
     return bytes;
@@ -128,11 +137,15 @@ Result<std::string> readFile(const std::filesystem::path &path, std::uint64_t ma
 
 Result<void> writeFileAtomically(const std::filesystem::path &path, std::string_view bytes)
 {
-    // A link stays a link: the file it points to is replaced.
-    std::error_code ignored;
+    // A link stays a link: the file it points to is replaced, or made.
+    std::error_code problem;
     std::filesystem::path target = path;
-    if (std::filesystem::is_symlink(path, ignored))
-        target = std::filesystem::weakly_canonical(path, ignored);
+    for (int followed = 0; std::filesystem::is_symlink(target, problem); ++followed) {
+        const std::filesystem::path next = std::filesystem::read_symlink(target, problem);
+        if (problem || followed == kMaxLinks)
+            return writeFailed(path, problem ? problem.value() : ELOOP);
+        target = target.parent_path() / next; // an absolute one stands for itself
+    }
     if (target.empty() || target.filename().empty())
         return fail(ErrorCode::WriteFailed, "no file name was given", path.string());
 

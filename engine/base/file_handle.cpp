@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <fcntl.h>
 #include <limits>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -18,7 +18,8 @@ constexpr std::size_t kLargestRead = std::size_t{1} << 30; // a single pread tra
 
 std::string systemMessage(int errorNumber)
 {
-    return std::error_code(errorNumber, std::generic_category()).message();
+    const char *text = ::strerrordesc_np(errorNumber); // in English: strerror() speaks the language of the locale
+    return text ? text : "system error " + std::to_string(errorNumber);
 }
 
 FileHandle::FileHandle(FileHandle &&other) noexcept

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/utf8.h"
 
+#include <algorithm>
+
 namespace lectern {
 
 namespace {
@@ -131,6 +133,19 @@ CleanText replaceInvalidUtf8(std::string_view text)
         text.remove_prefix(part.bytes);
     }
     return clean;
+}
+
+std::string printableText(std::string_view text, std::size_t maxBytes)
+{
+    std::size_t end = std::min(maxBytes, text.size());
+    if (end < text.size())
+        while (end > 0 && maxBytes - end < 3 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80)
+            --end; // to the first byte of the character
+    std::string clean = replaceInvalidUtf8(text.substr(0, end)).text;
+    for (char &c : clean)
+        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+            c = c == '\n' || c == '\r' || c == '\t' ? ' ' : '?';
+    return end < text.size() ? clean + "... (" + std::to_string(text.size()) + " bytes)" : clean;
 }
 
 std::string Utf8Gate::push(std::string_view bytes)

@@ -32,6 +32,10 @@ struct CleanText
 };
 CleanText replaceInvalidUtf8(std::string_view text);
 
+// Text of a file for a message or a label: valid UTF-8 on one line, other control characters as "?". What is longer
+// than `maxBytes` is cut between two characters and says so: "abc... (5000 bytes)".
+std::string printableText(std::string_view text, std::size_t maxBytes = 120);
+
 // Lets only whole characters through. A tail that may still become a character waits; bytes that never can become one
 // turn into U+FFFD at once (llama.cpp#8691, mlx-vlm#1771).
 class Utf8Gate

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/gguf/gguf_file.h"
 
+#include "engine/base/utf8.h"
 #include "engine/gguf/gguf_parser.h"
 
 #include <new>
@@ -79,6 +80,14 @@ std::uint64_t TensorInfo::rows() const
     return count;
 }
 
+std::string shapeText(std::span<const std::uint64_t> shape)
+{
+    std::string text = "[";
+    for (const std::uint64_t dimension : shape)
+        text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
+    return text + "]";
+}
+
 GgufFile::GgufFile() = default;
 GgufFile::GgufFile(GgufFile &&) noexcept = default;
 GgufFile &GgufFile::operator=(GgufFile &&) noexcept = default;
@@ -137,11 +146,6 @@ Result<double> GgufFile::floatValue(std::string_view key) const
     return typed<double>(*this, key, nullptr, kDecimal);
 }
 
-Result<bool> GgufFile::boolValue(std::string_view key) const
-{
-    return typed<bool>(*this, key, nullptr, kTruth);
-}
-
 Result<std::string> GgufFile::stringValue(std::string_view key) const
 {
     return typed<std::string>(*this, key, nullptr, kText);
@@ -150,11 +154,6 @@ Result<std::string> GgufFile::stringValue(std::string_view key) const
 Result<std::uint64_t> GgufFile::uintOr(std::string_view key, std::uint64_t fallback) const
 {
     return typed<std::uint64_t>(*this, key, &fallback, kWholeNumber);
-}
-
-Result<double> GgufFile::floatOr(std::string_view key, double fallback) const
-{
-    return typed<double>(*this, key, &fallback, kDecimal);
 }
 
 Result<bool> GgufFile::boolOr(std::string_view key, bool fallback) const
@@ -201,13 +200,13 @@ Result<void> GgufFile::read(const TensorInfo &tensor, std::uint64_t offset, std:
 {
     if (offset > tensor.bytes || out.size() > tensor.bytes - offset) {
         return fail(ErrorCode::InvalidInput,
-                    "tensor " + nameForMessage(tensor.name) + " has " + std::to_string(tensor.bytes) + " bytes; byte " +
+                    "tensor " + printableText(tensor.name) + " has " + std::to_string(tensor.bytes) + " bytes; byte " +
                         std::to_string(offset) + " and " + std::to_string(out.size()) +
                         " bytes from there were asked for",
                     path().string());
     }
     if (const Result<void> done = m_content->file.readAt(tensor.fileOffset + offset, out); !done)
-        return within("tensor " + nameForMessage(tensor.name), done.error());
+        return within("tensor " + printableText(tensor.name), done.error());
     return {};
 }
 

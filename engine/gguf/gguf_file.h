@@ -42,6 +42,9 @@ struct TensorInfo
     std::uint64_t rows() const; // product of the other dimensions
 };
 
+// "[576, 49152]", fastest dimension first as the file has it.
+std::string shapeText(std::span<const std::uint64_t> shape);
+
 class GgufFile
 {
 public:
@@ -64,10 +67,8 @@ public:
     // when the key is absent and still fail when it has another type or does not fit.
     Result<std::uint64_t> uintValue(std::string_view key) const;
     Result<double> floatValue(std::string_view key) const;
-    Result<bool> boolValue(std::string_view key) const;
     Result<std::string> stringValue(std::string_view key) const;
     Result<std::uint64_t> uintOr(std::string_view key, std::uint64_t fallback) const;
-    Result<double> floatOr(std::string_view key, double fallback) const;
     Result<bool> boolOr(std::string_view key, bool fallback) const;
     Result<std::string> stringOr(std::string_view key, std::string_view fallback) const;
     // nullptr when absent or of another type.

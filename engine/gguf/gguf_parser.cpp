@@ -44,7 +44,7 @@ Result<void> checkMagic(ByteCursor &cursor, const FileHandle &file)
         return notGguf(file, "it begins like a web page");
     if (magic == "ggml" || magic == "lmgg" || magic == "fmgg" || magic == "tjgg")
         return notGguf(file, "it has the older format GGML");
-    return notGguf(file, "it begins with \"" + nameForMessage(magic) + "\" instead of \"GGUF\"");
+    return notGguf(file, "it begins with \"" + printableText(magic) + "\" instead of \"GGUF\"");
 }
 
 Result<Counts> readHeader(ByteCursor &cursor, const FileHandle &file)
@@ -101,7 +101,7 @@ Result<GgufEntry> readEntry(ByteCursor &cursor, const FileHandle &file, std::uin
         return within("key at byte " + std::to_string(start), key.error());
     entry.key = std::move(*key);
 
-    const std::string place = "key " + nameForMessage(entry.key) + " at byte " + std::to_string(start);
+    const std::string place = "key " + printableText(entry.key) + " at byte " + std::to_string(start);
     const auto refuse = [&](const std::string &message) {
         return fail(ErrorCode::BadFormat, place + ": " + message, file.path().string());
     };
@@ -147,17 +147,6 @@ tl::unexpected<Error> within(const std::string &place, Error error)
     return tl::unexpected<Error>(std::move(error));
 }
 
-std::string nameForMessage(std::string_view name)
-{
-    constexpr std::size_t kLongest = 80;
-    std::string clean = replaceInvalidUtf8(name.substr(0, kLongest)).text;
-    for (char &c : clean) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
-            c = '?';
-    }
-    return name.size() > kLongest ? clean + "..." : clean;
-}
-
 Result<ParsedGguf> parseGguf(const FileHandle &file)
 {
     ByteCursor cursor(file);
@@ -173,7 +162,7 @@ Result<ParsedGguf> parseGguf(const FileHandle &file)
         if (!entry)
             return tl::unexpected(entry.error());
         if (!parsed.entryIndex.emplace(entry->key, parsed.entries.size()).second) {
-            return fail(ErrorCode::BadFormat, "key " + nameForMessage(entry->key) + " is there twice",
+            return fail(ErrorCode::BadFormat, "key " + printableText(entry->key) + " is there twice",
                         file.path().string());
         }
         parsed.entries.push_back(std::move(*entry));

@@ -63,7 +63,4 @@ Result<void> takeMemory(std::uint64_t &memoryLeft, std::uint64_t bytes);
 // The error with the place where it happened in front of its message: "key x at byte 24: ...".
 tl::unexpected<Error> within(const std::string &place, Error error);
 
-// A name from the file as it may appear in a message: valid UTF-8, no control characters, not endless.
-std::string nameForMessage(std::string_view name);
-
 } // namespace lectern

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The tensor directory: names, shapes, types, and where the data lie. After these checks every range is aligned, inside
 // the file and no tensor shares bytes with another.
+#include "engine/base/utf8.h"
 #include "engine/gguf/gguf_parser.h"
 #include "engine/quant/quant_type.h"
 
@@ -26,16 +27,8 @@ std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b)
 tl::unexpected<Error> badTensor(const FileHandle &file, const std::string &name, const std::string &message,
                                 std::string remedy = {})
 {
-    return fail(ErrorCode::BadFormat, "tensor " + nameForMessage(name) + ": " + message, file.path().string(),
+    return fail(ErrorCode::BadFormat, "tensor " + printableText(name) + ": " + message, file.path().string(),
                 std::move(remedy));
-}
-
-std::string shapeText(const std::vector<std::uint64_t> &shape)
-{
-    std::string text;
-    for (const std::uint64_t dimension : shape)
-        text += (text.empty() ? "" : " x ") + std::to_string(dimension);
-    return text;
 }
 
 // Bytes of the tensor's data; 0 when the type is not known here.
@@ -77,7 +70,7 @@ Result<TensorInfo> readTensorInfo(ByteCursor &cursor, const FileHandle &file)
     if (tensor.name.empty())
         return fail(ErrorCode::BadFormat, "a tensor without a name at byte " + std::to_string(start),
                     file.path().string());
-    const std::string place = "tensor " + nameForMessage(tensor.name);
+    const std::string place = "tensor " + printableText(tensor.name);
 
     const Result<std::uint32_t> dimensions = cursor.number<std::uint32_t>();
     if (!dimensions)
@@ -126,7 +119,7 @@ Result<void> place(TensorInfo &tensor, const FileHandle &file, std::uint64_t dat
         return badTensor(file, tensor.name, "its offset " + std::to_string(tensor.fileOffset) + " is too large");
     if (end > file.size()) {
         return fail(ErrorCode::BadFormat,
-                    "tensor " + nameForMessage(tensor.name) + " needs bytes " + std::to_string(begin) + " to " +
+                    "tensor " + printableText(tensor.name) + " needs bytes " + std::to_string(begin) + " to " +
                         std::to_string(end) + ", file ends at " + std::to_string(file.size()),
                     file.path().string(), "The file is incomplete: fetch it again");
     }
@@ -146,7 +139,7 @@ Result<void> checkDisjoint(const std::vector<TensorInfo> &tensors, const FileHan
         if (order[i - 1]->fileOffset + order[i - 1]->bytes > order[i]->fileOffset) {
             return badTensor(file, order[i]->name,
                              "its data at byte " + std::to_string(order[i]->fileOffset) + " overlap those of tensor " +
-                                 nameForMessage(order[i - 1]->name));
+                                 printableText(order[i - 1]->name));
         }
     }
     return {};

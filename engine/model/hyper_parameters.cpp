@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/hyper_parameters.h"
 
-#include "engine/base/utf8.h"
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -105,23 +103,6 @@ Error fileError(const GgufFile &file, ErrorCode code, const std::string &subject
                 std::string remedy)
 {
     return {code, subject + ": " + message, file.path().string(), std::move(remedy)};
-}
-
-std::string printableText(std::string_view text)
-{
-    constexpr std::size_t kLongest = 120;
-    std::string clean = replaceInvalidUtf8(text.substr(0, kLongest)).text;
-    std::replace_if(
-        clean.begin(), clean.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
-    return clean;
-}
-
-std::string shapeText(std::span<const std::uint64_t> shape)
-{
-    std::string text = "[";
-    for (const std::uint64_t dimension : shape)
-        text += (text.size() > 1 ? ", " : "") + std::to_string(dimension);
-    return text + "]";
 }
 
 } // namespace lectern

@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -53,11 +52,5 @@ private:
 // "path: subject: message. remedy"; a subject is "key llama.block_count" or "tensor output.weight".
 Error fileError(const GgufFile &file, ErrorCode code, const std::string &subject, const std::string &message,
                 std::string remedy = {});
-
-// Text of a file for a message or a label: valid UTF-8, at most 120 bytes.
-std::string printableText(std::string_view text);
-
-// "[576, 49152]", fastest dimension first as the file has it.
-std::string shapeText(std::span<const std::uint64_t> shape);
 
 } // namespace lectern

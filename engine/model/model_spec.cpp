@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/model/model_spec.h"
 
+#include "engine/base/utf8.h"
 #include "engine/model/hyper_parameters.h"
 #include "engine/quant/quant_type.h"
 

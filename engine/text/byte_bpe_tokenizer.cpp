@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/byte_bpe_tokenizer.h"
 
+#include "engine/base/utf8.h"
 #include "engine/text/byte_map.h"
 
 #include <algorithm>
@@ -44,7 +45,8 @@ Result<const PreTokenizer *> choosePreTokenizer(const GgufFile &file, Vocabulary
     if (const PreTokenizer *row = findPreTokenizer(vocabulary.pre))
         return row;
     return fail(ErrorCode::Unsupported,
-                "key " + std::string(kPreKey) + ": pre-tokenizer '" + vocabulary.pre + "' is not supported",
+                "key " + std::string(kPreKey) + ": pre-tokenizer '" + printableText(vocabulary.pre) +
+                    "' is not supported",
                 file.path().string(), "This version knows: " + preTokenizerNames());
 }
 
@@ -68,7 +70,7 @@ Result<MergeTable> readMerges(const GgufFile &file, const PieceIds &ids, Vocabul
         if (space == std::string_view::npos || space + 1 == line.size())
             return fail(ErrorCode::BadFormat,
                         "key " + std::string(kMergesKey) + ": entry " + std::to_string(rank) + ", '" +
-                            std::string(line) + "', is not two pieces with a space between",
+                            printableText(line) + "', is not two pieces with a space between",
                         file.path().string());
         const std::string_view left = line.substr(0, space);
         const std::string_view right = line.substr(space + 1);

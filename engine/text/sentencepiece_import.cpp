@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/sentencepiece_import.h"
 
+#include "engine/base/utf8.h"
+
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -49,7 +51,7 @@ Result<bool> hasAllBytes(const GgufFile &file, const Vocabulary &vocabulary)
         const auto byte = byteOfPiece(vocabulary.pieces[i]);
         if (!byte)
             return failAtKey(file, "tokenizer.ggml.tokens",
-                             "byte token " + std::to_string(i) + ", '" + vocabulary.pieces[i] +
+                             "byte token " + std::to_string(i) + ", '" + printableText(vocabulary.pieces[i]) +
                                  "', is not of the form <0xNN>");
         count += found[*byte] ? 0 : 1;
         found[*byte] = true;

@@ -2,6 +2,7 @@
 #include "engine/text/tokenizer.h"
 
 #include "engine/base/file.h"
+#include "engine/base/utf8.h"
 #include "engine/text/byte_bpe_tokenizer.h"
 #include "engine/text/sentencepiece_tokenizer.h"
 #include "engine/text/vocabulary_loader.h"
@@ -34,7 +35,7 @@ Result<std::unique_ptr<Tokenizer>> loadTokenizer(const GgufFile &file)
     if (vocabulary->model == "llama")
         return SentencePieceTokenizer::load(file, std::move(*vocabulary));
     return fail(ErrorCode::Unsupported,
-                "key tokenizer.ggml.model: tokenizer '" + vocabulary->model + "' is not supported",
+                "key tokenizer.ggml.model: tokenizer '" + printableText(vocabulary->model) + "' is not supported",
                 file.path().string(), "This version knows: gpt2 (byte-level BPE), llama (SentencePiece)");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/vocabulary_loader.h"
 
+#include "engine/base/utf8.h"
+
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -44,7 +46,7 @@ Result<void> readPieces(const GgufFile &file, Vocabulary &vocabulary)
     if (duplicates != 0)
         vocabulary.warnings.push_back(std::string(kTokensKey) + ": " + std::to_string(duplicates) +
                                       " pieces occur twice (the first is [" + std::to_string(firstDuplicate) + "], '" +
-                                      (*pieces)[firstDuplicate] + "'); text is given the lower id");
+                                      printableText((*pieces)[firstDuplicate]) + "'); text is given the lower id");
     return {};
 }
 

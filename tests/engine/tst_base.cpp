@@ -168,6 +168,24 @@ private slots:
         QCOMPARE(status.st_mode & 0777u, 0640u);
     }
 
+    void aLinkToNothingStaysALinkAndItsFileIsMade()
+    {
+        std::filesystem::create_symlink("x.json", m_folder / "inner");
+        std::filesystem::create_symlink(m_folder / "inner", m_folder / "outer");
+        QVERIFY(writeFileAtomically(m_folder / "outer", "new"));
+        QVERIFY(std::filesystem::is_symlink(m_folder / "outer") && std::filesystem::is_symlink(m_folder / "inner"));
+        QCOMPARE(*readFile(m_folder / "x.json"), std::string("new"));
+
+        std::filesystem::create_symlink("missing/x.json", m_folder / "nowhere");
+        const Error missing = writeFileAtomically(m_folder / "nowhere", "new").error();
+        QCOMPARE(missing.message, std::string("the file could not be written: No such file or directory"));
+        QCOMPARE(missing.where, (m_folder / "nowhere").string());
+        std::filesystem::create_symlink("circle", m_folder / "circle");
+        const Error circle = writeFileAtomically(m_folder / "circle", "new").error();
+        QCOMPARE(circle.code, ErrorCode::WriteFailed);
+        QVERIFY2(circle.text().find("symbolic links") != std::string::npos, circle.text().c_str());
+    }
+
     void sha256IsThatOfTheFile()
     {
         StopFlag stop;
@@ -243,6 +261,16 @@ private slots:
         QCOMPARE(clean.replacedCount, std::size_t{4});
         QCOMPARE(replaceInvalidUtf8("\xC0\xAF\xE0\x80\xBF\x41").text, kMark + kMark + kMark + kMark + kMark + "A");
         QCOMPARE(replaceInvalidUtf8("gr\u00FC\u00DFe").replacedCount, std::size_t{0});
+    }
+
+    void textOfAFileIsCleanAndShortInAMessage()
+    {
+        QCOMPARE(printableText("a\n\tb\x1B[1m\x7F\xFF"), "a  b?[1m?" + kMark);
+        QCOMPARE(printableText("abcd", 4), std::string("abcd"));
+        QCOMPARE(printableText("abcdef", 4), std::string("abcd... (6 bytes)"));
+        QCOMPARE(printableText("abc\u6570", 4), std::string("abc... (6 bytes)")); // not inside a character
+        QCOMPARE(printableText(std::string(9, '\x80'), 4).find("... (9 bytes)") != std::string::npos, true);
+        QCOMPARE(printableText(""), std::string());
     }
 
     void aCharacterOfSeveralTokensComesOutOnce() // public case 25

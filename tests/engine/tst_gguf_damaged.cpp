@@ -269,18 +269,18 @@ private:
             GgufWriter().addTensor("t", {8}, 0, kEight).addTensor("t", {8}, 0, kEight).bytes(),
             "tensor t: two tensors have this name");
         row("product wraps to 0", tensor({std::uint64_t{1} << 33, std::uint64_t{1} << 31}), // public case 38
-            "tensor w: the shape 8589934592 x 2147483648 is too large");
+            "tensor w: the shape [8589934592, 2147483648] is too large");
         row("product above 2^63", tensor({std::uint64_t{1} << 32, std::uint64_t{1} << 31, 2}),
-            "tensor w: the shape 4294967296 x 2147483648 x 2 is too large");
+            "tensor w: the shape [4294967296, 2147483648, 2] is too large");
         row("bytes wrap", tensor({std::uint64_t{1} << 62}),
-            "tensor w: the shape 4611686018427387904 is too large for a file of 128 bytes");
+            "tensor w: the shape [4611686018427387904] is too large for a file of 128 bytes");
         row("unknown type, product wraps", tensor({std::uint64_t{1} << 33, std::uint64_t{1} << 31}, 250),
-            "tensor w: the shape 8589934592 x 2147483648 is too large");
+            "tensor w: the shape [8589934592, 2147483648] is too large");
         row("5 dimensions", tensor({1, 1, 1, 1, 1}), "tensor w: 5 dimensions, 4 allowed");
         row("no dimension", tensor({}), "tensor w: 0 dimensions, at least 1 is needed");
         row("dimension 0", tensor({8, 0}), "tensor w: dimension 1 is 0");
         row("row of half a block", tensor({48}, 2), "tensor w: rows of 48 values, Q4_0 needs a multiple of 32");
-        row("larger than the file", tensor({1000}), "tensor w: the shape 1000 is too large for a file of 128 bytes");
+        row("larger than the file", tensor({1000}), "tensor w: the shape [1000] is too large for a file of 128 bytes");
         row("offset 4", GgufWriter().addTensor("t", {8}, 0, std::string(40, '\0'), 4).bytes(), // public case 37
             "tensor t: its offset 4 is misaligned: no multiple of 32");
         row("offset beyond the file", GgufWriter().addTensor("t", {8}, 0, kEight, 4096).bytes(),

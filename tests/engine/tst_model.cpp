@@ -333,7 +333,7 @@ private slots:
         const auto model = open(draft);
         QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
         QVERIFY(model->spec.name.starts_with("bad \xEF\xBF\xBD nnn"));
-        QVERIFY(model->spec.name.size() < 130);
+        QVERIFY(model->spec.name.size() < 150);
     }
 
     void theRealModelHasItsPublishedShape()

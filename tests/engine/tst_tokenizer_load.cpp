@@ -139,6 +139,15 @@ private slots:
         QVERIFY(warnsOf(**tokenizer, "tokenizer.ggml.padding_token_id"));
     }
 
+    void namesOfTheFileAreShownCleanAndShort()
+    {
+        FivePieces file;
+        file.model = std::string(5000, 'm');
+        QVERIFY(names(file.open(), ErrorCode::Unsupported, "mmm... (5000 bytes)"));
+        file.model = "gp\x1B[2J\xFF";
+        QVERIFY(names(file.open(), ErrorCode::Unsupported, "'gp?[2J\xEF\xBF\xBD'"));
+    }
+
     void kindsMustBeOneForEachPieceAndKnown()
     {
         FivePieces file;
