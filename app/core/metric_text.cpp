@@ -6,8 +6,6 @@
 
 #include <QCoreApplication>
 
-#include <cmath>
-
 namespace lectern {
 
 namespace {
@@ -40,10 +38,8 @@ QString MetricTexts::prefillNumbers(const Metrics &m)
 {
     if (!m.prefillTokensPerSecond)
         return tr("Not measured: nothing has been computed.");
-    const auto computed =
-        std::llround(*m.prefillTokensPerSecond * *m.prefillNs / 1e9); // fewer than evaluated when stopped
     return tr("Here: %1 ÷ %2; prompt tokens: %3, from the cache: %4.")
-        .arg(formatCount(computed), formatDuration(m.prefillNs), formatCount(m.promptTokens),
+        .arg(formatCount(m.computedTokens), formatDuration(m.prefillNs), formatCount(m.promptTokens),
              formatCount(m.reusedTokens));
 }
 

@@ -57,6 +57,8 @@ struct ToJson
         json["promptTokens"] = event.tokens.size();
         json["reusedTokens"] = event.reusedTokens;
         json["promptText"] = textToJson(event.promptText);
+        json["userRanges"] = rangesToJson(event.userRanges);
+        json["phases"] = phasesToJson(event.phases);
         Json tokens = Json::array();
         for (const TokenRecord &token : event.tokens)
             tokens.push_back(promptTokenToJson(token));
@@ -106,6 +108,7 @@ struct ToJson
         json["error"] = errorToJson(event.error);
         json["tailText"] = textToJson(event.tailText);
         json["timeNs"] = event.timeNs;
+        json["pausedNs"] = event.pausedNs;
         json["totals"] = metricsToJson(metricsOf(record));
         return json;
     }

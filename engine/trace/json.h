@@ -20,6 +20,8 @@ Json floatToJson(float value);
 Json promptTokenToJson(const TokenRecord &token);
 Json outputTokenToJson(const TokenRecord &token);
 Json kvToJson(const KvSample &sample);
+Json phasesToJson(const std::vector<PhaseRecord> &phases);
+Json rangesToJson(const std::vector<TextRange> &ranges); // [[begin, end], ...]
 Json chunkToJson(const PrefillChunkRecord &chunk);
 Json errorToJson(const Error &error);
 Json machineToJson(const MachineInfo &machine);

@@ -105,6 +105,15 @@ std::optional<float> JsonObject::floatOf(const Json &value)
     return name == "nan" ? std::optional<float>(NAN) : std::nullopt;
 }
 
+std::optional<std::int64_t> JsonObject::wholeOf(const Json &value)
+{
+    if (!value.is_number_integer())
+        return std::nullopt;
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX))
+        return std::nullopt;
+    return value.get<std::int64_t>();
+}
+
 std::string JsonObject::excerpt(const Json &value)
 {
     constexpr std::size_t kMaxExcerpt = 60;
@@ -143,13 +152,11 @@ std::optional<std::int64_t> JsonObject::wholeNumber(std::string_view key, std::i
         refuse(key, std::string("is ") + (value->is_number() ? "not whole" : value->type_name()) + ", " + range);
         return std::nullopt;
     }
-    const bool isTooLarge =
-        value->is_number_unsigned() && value->get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX);
-    if (isTooLarge || value->get<std::int64_t>() < min || value->get<std::int64_t>() > max) {
-        refuse(key, "is " + value->dump() + ", " + range);
-        return std::nullopt;
-    }
-    return value->get<std::int64_t>();
+    const auto number = wholeOf(*value);
+    if (number && *number >= min && *number <= max)
+        return number;
+    refuse(key, "is " + value->dump() + ", " + range);
+    return std::nullopt;
 }
 
 int JsonObject::integer(std::string_view key, int min, int max) const

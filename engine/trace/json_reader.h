@@ -63,11 +63,11 @@ public:
 
     // Says that a field is wrong; the path is put in front.
     void refuse(std::string_view key, std::string message) const;
-    bool isBroken() const { return m_problem->error.has_value(); }
 
     static std::optional<std::string> textOf(const Json &value);
     static std::optional<float> floatOf(const Json &value);
-    static std::string excerpt(const Json &value); // its beginning, for a message
+    static std::optional<std::int64_t> wholeOf(const Json &value); // nothing above INT64_MAX
+    static std::string excerpt(const Json &value);                 // its beginning, for a message
 
 private:
     static constexpr std::size_t kNoIndex = std::numeric_limits<std::size_t>::max();

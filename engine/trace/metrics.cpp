@@ -93,14 +93,13 @@ Metrics metricsOf(const RunRecord &record)
     metrics.tokenizeNs = phaseNs(record, Phase::Tokenize);
 
     std::int64_t prefillNs = 0;
-    int computed = 0; // fewer than evaluatedTokens in a run stopped during prefill
     for (const PrefillChunkRecord &chunk : record.prefillChunks) {
         prefillNs += chunk.endNs - chunk.beginNs;
-        computed += chunk.to - chunk.from;
+        metrics.computedTokens += chunk.to - chunk.from;
     }
     metrics.prefillNs = measured(prefillNs);
-    if (metrics.prefillNs && computed > 0)
-        metrics.prefillTokensPerSecond = computed * kNsPerSecond / *metrics.prefillNs;
+    if (metrics.prefillNs && metrics.computedTokens > 0)
+        metrics.prefillTokensPerSecond = metrics.computedTokens * kNsPerSecond / *metrics.prefillNs;
 
     if (!record.outputTokens.empty()) {
         metrics.ttftNs = measured(record.outputTokens.front().timeNs);
@@ -118,22 +117,6 @@ Metrics metricsOf(const RunRecord &record)
         metrics.kvAllocatedBytes = std::max(metrics.kvAllocatedBytes, sample.allocatedBytes);
     }
     return metrics;
-}
-
-std::optional<double> meanDecodeTokensPerSecond(const std::vector<const RunRecord *> &records)
-{
-    double tokens = 0;
-    double ns = 0;
-    for (const RunRecord *record : records) {
-        const auto span = measured(decodeNs(*record));
-        if (!span || record->outputTokens.size() < 2)
-            continue; // not measured: counts neither as tokens nor as time
-        tokens += static_cast<double>(record->outputTokens.size() - 1);
-        ns += *span;
-    }
-    if (ns <= 0)
-        return std::nullopt;
-    return tokens * kNsPerSecond / ns;
 }
 
 } // namespace lectern

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 namespace lectern {
 
@@ -14,14 +13,15 @@ struct Metrics
 {
     int promptTokens = 0;
     int reusedTokens = 0;
-    int evaluatedTokens = 0; // prompt − reused
+    int evaluatedTokens = 0; // prompt − reused: what prefill has to compute
+    int computedTokens = 0;  // what it computed: fewer in a run that was stopped
     int outputTokens = 0;
     int passes = 0; // forward passes: prefill counts as one
 
     std::optional<double> ttftNs; // first output token available − submitted
     std::optional<double> templateNs, tokenizeNs;
     std::optional<double> prefillNs;                    // forward passes over the prompt only
-    std::optional<double> prefillTokensPerSecond;       // evaluated ÷ prefill time
+    std::optional<double> prefillTokensPerSecond;       // computed ÷ prefill time
     std::optional<double> tpotNs;                       // (last token − first token) ÷ (output tokens − 1)
     std::optional<double> decodeTokensPerSecond;        // 1 ÷ TPOT
     std::optional<double> itlP50Ns, itlP90Ns, itlP99Ns; // gaps between consecutive tokens, nearest rank
@@ -33,8 +33,5 @@ struct Metrics
 };
 
 Metrics metricsOf(const RunRecord &record);
-
-// Mean over runs: total tokens ÷ total time, never the mean of rates.
-std::optional<double> meanDecodeTokensPerSecond(const std::vector<const RunRecord *> &records);
 
 } // namespace lectern

@@ -103,6 +103,22 @@ Json kvToJson(const KvSample &sample)
             {"allocatedBytes", sample.allocatedBytes}};
 }
 
+Json phasesToJson(const std::vector<PhaseRecord> &phases)
+{
+    Json list = Json::array();
+    for (const PhaseRecord &phase : phases)
+        list.push_back({{"phase", nameOf(phase.phase)}, {"beginNs", phase.beginNs}, {"endNs", phase.endNs}});
+    return list;
+}
+
+Json rangesToJson(const std::vector<TextRange> &ranges)
+{
+    Json list = Json::array();
+    for (const TextRange &range : ranges)
+        list.push_back(Json::array({range.begin, range.end}));
+    return list;
+}
+
 Json chunkToJson(const PrefillChunkRecord &chunk)
 {
     return {{"from", chunk.from}, {"to", chunk.to}, {"beginNs", chunk.beginNs}, {"endNs", chunk.endNs}};
@@ -183,6 +199,7 @@ Json metricsToJson(const Metrics &metrics)
     return {{"promptTokens", metrics.promptTokens},
             {"reusedTokens", metrics.reusedTokens},
             {"evaluatedTokens", metrics.evaluatedTokens},
+            {"computedTokens", metrics.computedTokens},
             {"outputTokens", metrics.outputTokens},
             {"passes", metrics.passes},
             {"contextTokens", metrics.contextTokens},

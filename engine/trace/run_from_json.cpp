@@ -70,10 +70,11 @@ Request readRequest(const JsonObject &json)
         request.messages.push_back({message.text("role"), message.text("content")});
     });
     for (const Json &id : json.array("ids")) {
-        if (!id.is_number_integer() || id.get<std::int64_t>() != static_cast<TokenId>(id.get<std::int64_t>()))
-            json.refuse("ids", "holds " + JsonObject::excerpt(id) + ", expected token ids");
+        const auto value = JsonObject::wholeOf(id);
+        if (value && *value == static_cast<TokenId>(*value))
+            request.ids.push_back(static_cast<TokenId>(*value));
         else
-            request.ids.push_back(id.get<TokenId>());
+            json.refuse("ids", "holds " + JsonObject::excerpt(id) + ", expected token ids");
     }
     request.addSpecial = json.boolean("addSpecial");
     request.parseSpecial = json.boolean("parseSpecial");

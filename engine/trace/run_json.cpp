@@ -7,6 +7,9 @@
 #include "engine/trace/names.h"
 #include "engine/trace/run_from_json.h"
 
+#include <exception>
+#include <new>
+
 namespace lectern {
 
 namespace {
@@ -74,12 +77,8 @@ Json recordToJson(const RunRecord &record)
     // For readers of the file only: a program that loads it derives them again.
     json["totals"] = metricsToJson(metricsOf(record));
     json["promptText"] = textToJson(record.promptText);
-    json["userRanges"] = listToJson(record.userRanges, [](const TextRange &range) {
-        return Json::array({range.begin, range.end});
-    });
-    json["phases"] = listToJson(record.phases, [](const PhaseRecord &phase) {
-        return Json{{"phase", nameOf(phase.phase)}, {"beginNs", phase.beginNs}, {"endNs", phase.endNs}};
-    });
+    json["userRanges"] = rangesToJson(record.userRanges);
+    json["phases"] = phasesToJson(record.phases);
     json["prefillChunks"] = listToJson(record.prefillChunks, chunkToJson);
     json["promptTokens"] = listToJson(record.promptTokens, promptTokenToJson);
     json["outputTokens"] = listToJson(record.outputTokens, outputTokenToJson);
@@ -120,7 +119,7 @@ std::string toJson(const RunRecord &record)
 }
 
 Result<RunRecord> runFromJson(std::string_view json)
-{
+try {
     if (json.size() > kMaxFileBytes)
         return fail(ErrorCode::BadFormat, "a run of " + std::to_string(json.size()) + " bytes is above the limit of " +
                                               std::to_string(kMaxFileBytes));
@@ -139,11 +138,23 @@ Result<RunRecord> runFromJson(std::string_view json)
     if (!document.is_object() || !document.contains("schema") || document["schema"] != kSchemaName)
         return fail(ErrorCode::BadFormat, std::string("not a saved run: \"schema\" is not \"") + kSchemaName + "\"");
     return recordFromJson(document);
+} catch (const std::bad_alloc &) {
+    return fail(ErrorCode::OutOfMemory, "there is too little memory for this run");
+} catch (const std::exception &error) {
+    return fail(ErrorCode::BadFormat, std::string("not a saved run: ") + error.what());
 }
 
 Result<void> saveRun(const RunRecord &record, const std::filesystem::path &path)
-{
-    return writeFileAtomically(path, toJson(record));
+try {
+    const std::string json = toJson(record);
+    if (json.size() > kMaxFileBytes)
+        return fail(ErrorCode::WriteFailed,
+                    "the run takes " + std::to_string(json.size()) + " bytes; files of at most " +
+                        std::to_string(kMaxFileBytes) + " bytes can be opened again",
+                    path.string(), "Shorten the prompt or keep fewer candidates for each token.");
+    return writeFileAtomically(path, json);
+} catch (const std::bad_alloc &) {
+    return fail(ErrorCode::OutOfMemory, "there is too little memory to save this run", path.string());
 }
 
 Result<RunRecord> loadRun(const std::filesystem::path &path)

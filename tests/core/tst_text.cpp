@@ -124,6 +124,7 @@ void TestText::definitionsCarryTheNumbersOfTheRun()
     metrics.promptTokens = 50;
     metrics.reusedTokens = 39;
     metrics.evaluatedTokens = 11;
+    metrics.computedTokens = 11;
     metrics.outputTokens = 101;
     metrics.contextTokens = 151;
     metrics.ttftNs = 2e9;
