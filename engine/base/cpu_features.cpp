@@ -98,13 +98,4 @@ std::uint64_t availableMemoryBytes()
     return value.empty() ? 0 : std::strtoull(value.c_str(), nullptr, 10) * 1024; // "123 kB"
 }
 
-std::uint64_t processMemoryBytes()
-{
-    std::ifstream file("/proc/self/statm");
-    std::uint64_t totalPages = 0, residentPages = 0;
-    if (!(file >> totalPages >> residentPages))
-        return 0;
-    return residentPages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
-}
-
 } // namespace lectern

@@ -24,6 +24,5 @@ std::string cpuModelName(); // "" if unknown
 int cpuCoreCount();         // cores this process may run on, at least 1
 std::uint64_t physicalMemoryBytes();
 std::uint64_t availableMemoryBytes(); // 0 if unknown
-std::uint64_t processMemoryBytes();   // resident set of this process
 
 } // namespace lectern

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace lectern {
@@ -49,6 +52,20 @@ struct ThreadPool::State
     alignas(64) std::atomic<std::uint32_t> running{0};
     alignas(64) const std::function<void(int)> *job = nullptr; // nullptr in a new round: leave. Published by `round`.
 
+    std::mutex mutex;
+    std::exception_ptr problem; // the first that a job threw in this round
+
+    void runJob(int index) noexcept
+    {
+        try {
+            (*job)(index);
+        } catch (...) {
+            const std::lock_guard lock(mutex);
+            if (!problem)
+                problem = std::current_exception();
+        }
+    }
+
     void work(int index)
     {
         std::uint32_t seen = 0;
@@ -56,7 +73,7 @@ struct ThreadPool::State
             seen = waitForChange(round, seen);
             if (job == nullptr)
                 return;
-            (*job)(index);
+            runJob(index);
             if (running.fetch_sub(1, std::memory_order_acq_rel) == 1)
                 running.notify_one();
         }
@@ -103,10 +120,12 @@ void ThreadPool::run(const std::function<void(int)> &job)
     }
     m_state->job = &job;
     m_state->startRound();
-    job(0);
+    m_state->runJob(0);
     std::uint32_t left = m_state->running.load(std::memory_order_acquire);
     while (left != 0)
         left = waitForChange(m_state->running, left);
+    if (m_state->problem)
+        std::rethrow_exception(std::exchange(m_state->problem, nullptr));
 }
 
 void ThreadPool::forEach(std::int64_t count, std::int64_t grain,

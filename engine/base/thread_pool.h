@@ -19,7 +19,9 @@ public:
 
     int threads() const;
 
-    // Runs job(threadIndex) once on every thread and returns when all are done. Not re-entrant.
+    // Runs job(threadIndex) once on every thread and returns when all are done. Not re-entrant. What
+    // a job throws (std::bad_alloc: memory that every call needs is better taken before) is thrown again here, when all
+    // threads are done.
     void run(const std::function<void(int)> &job);
 
     // Calls body(begin, end) for pieces of [0, count) of at most `grain`; free threads take the next piece.

@@ -79,6 +79,7 @@ Result<Attention> Attention::create(const ModelSpec &spec, int threads)
     if (!memory)
         return tl::unexpected(memory.error());
     attention.m_scratch = std::move(*memory);
+    attention.m_tileSums.resize(static_cast<std::size_t>(attention.m_tileRows) * static_cast<std::size_t>(threads));
     attention.m_spansLeft = std::vector<std::atomic<int>>(static_cast<std::size_t>(spec.kvHeads));
     return attention;
 }
@@ -192,7 +193,9 @@ void Attention::runTiles(ThreadPool &pool, const Call &call)
     std::atomic<int> next{0};
     pool.run([&](int thread) {
         const Scratch own = scratch(thread);
-        std::vector<Softmax> sums(static_cast<std::size_t>(m_tileRows));
+        const auto tileRows = static_cast<std::size_t>(m_tileRows);
+        const std::span<Softmax> sums =
+            std::span(m_tileSums).subspan(static_cast<std::size_t>(thread) * tileRows, tileRows);
         std::array<Softmax, kGroupRows> spanSums;
         for (;;) {
             const int unit = next.fetch_add(1, std::memory_order_relaxed);

@@ -56,6 +56,7 @@ private:
     int m_tileRows = 0;             // query rows a thread has room for
     std::size_t m_scratchBytes = 0; // of one thread
     AlignedBuffer m_scratch;
+    std::vector<Softmax> m_tileSums; // [thread][tileRows]
     // Decoding: what the spans of every head gave, [span][head], and how many spans of a KV head are still to come.
     std::vector<float> m_parts; // [span][head][headSize]
     std::vector<Softmax> m_partSums;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/backend/cpu/cpu_weights.h"
 
+#include "engine/base/utf8.h"
+
 #include <algorithm>
 #include <mutex>
 #include <optional>
@@ -81,7 +83,7 @@ private:
         target.type = findQuantType(tensor->typeId);
         if (!target.format || !target.type)
             return fail(ErrorCode::Unsupported, "the cpu backend has no kernel for " + ggmlTypeName(tensor->typeId),
-                        tensor->name, "Use the reference backend.");
+                        printableText(tensor->name), "Use the reference backend.");
         target.rows = static_cast<int>(tensor->rows());
         target.columns = static_cast<int>(tensor->columns());
         m_matrices.push_back({tensor, &target, place(target.bytes())});
@@ -125,6 +127,8 @@ private:
         const std::uint64_t panelBytes = target.panelBytes();
         const auto perPiece = static_cast<std::int64_t>(std::max<std::uint64_t>(1, kPieceBytes / panelBytes));
         const auto perSlice = std::max<std::int64_t>(perPiece, static_cast<std::int64_t>(kSliceBytes / panelBytes));
+        m_slice.resize(std::max<std::size_t>(
+            m_slice.size(), std::min(static_cast<std::uint64_t>(perSlice) * panelBytes, tensor.bytes)));
         std::mutex mutex;
         std::optional<Error> error;
         for (std::int64_t first = 0; first < target.panels(); first += perSlice) {
@@ -134,7 +138,8 @@ private:
             m_pool.forEach(count, perPiece, [&](std::int64_t begin, std::int64_t end) {
                 const std::uint64_t from = static_cast<std::uint64_t>(first + begin) * panelBytes;
                 const std::uint64_t to = std::min(static_cast<std::uint64_t>(first + end) * panelBytes, tensor.bytes);
-                std::vector<std::byte> rows(to - from);
+                const std::span<std::byte> rows =
+                    std::span(m_slice).subspan(static_cast<std::uint64_t>(begin) * panelBytes, to - from);
                 if (auto read = m_model.file->read(tensor, from, rows); !read) {
                     const std::lock_guard lock(mutex);
                     error = read.error();
@@ -143,7 +148,7 @@ private:
                 for (std::int64_t panel = begin; panel < end; ++panel) {
                     const auto offset = static_cast<std::uint64_t>(panel - begin) * panelBytes;
                     target.packPanel(static_cast<int>(first + panel),
-                                     std::span(rows).subspan(offset, std::min(panelBytes, rows.size() - offset)));
+                                     rows.subspan(offset, std::min(panelBytes, rows.size() - offset)));
                 }
             });
             if (error)
@@ -168,6 +173,7 @@ private:
     CpuWeights m_weights;
     std::vector<Matrix> m_matrices;
     std::vector<Vector> m_vectors;
+    std::vector<std::byte> m_slice; // what is read between two looks at the stop flag
     std::size_t m_bytes = 0;
     std::uint64_t m_doneFileBytes = 0, m_totalFileBytes = 0;
 };
