@@ -8,6 +8,7 @@
 #include <ctime>
 #include <deque>
 #include <mutex>
+#include <new>
 #include <utility>
 
 namespace lectern {
@@ -34,9 +35,11 @@ struct Engine::State
     }
 
     std::shared_ptr<Ticket> find(RequestId id);
-    std::shared_ptr<Ticket> takeNext();
+    std::shared_ptr<Ticket> oldest();
     void remove(const Ticket &ticket);
+    void announce(Ticket &ticket);
     bool announceNew();
+    void endAsCancelled(Ticket &ticket);
     bool endCancelled();
     void endAll();
     bool start(std::shared_ptr<Ticket> ticket);
@@ -64,20 +67,33 @@ std::shared_ptr<Ticket> Engine::State::find(RequestId id)
     return nullptr;
 }
 
-// The oldest request that waits and is not paused. Called without an active run.
-std::shared_ptr<Ticket> Engine::State::takeNext()
+std::shared_ptr<Ticket> Engine::State::oldest()
 {
     const std::lock_guard lock(mutex);
-    for (const auto &ticket : tickets)
-        if (!ticket->clock.isPaused())
-            return ticket;
-    return nullptr;
+    return tickets.empty() ? nullptr : tickets.front();
 }
 
 void Engine::State::remove(const Ticket &ticket)
 {
     const std::lock_guard lock(mutex);
     std::erase_if(tickets, [&](const auto &entry) { return entry.get() == &ticket; });
+}
+
+void Engine::State::announce(Ticket &ticket)
+{
+    ticket.isAnnounced = true;
+    RunRecord record;
+    record.programVersion = engineVersion();
+    record.createdUtc = ticket.createdUtc;
+    record.request = ticket.request;
+    if (runtime) {
+        record.machine = runtime->loaded->machine;
+        record.model = runtime->loaded->model;
+        record.engine = runtime->loaded->engine;
+    } else {
+        record.machine = describeMachine();
+    }
+    ticket.emitEvent(Queued{std::move(record)});
 }
 
 bool Engine::State::announceNew()
@@ -88,21 +104,8 @@ bool Engine::State::announceNew()
         std::copy_if(tickets.begin(), tickets.end(), std::back_inserter(fresh),
                      [](const auto &ticket) { return !ticket->isAnnounced; });
     }
-    for (const auto &ticket : fresh) {
-        ticket->isAnnounced = true;
-        RunRecord record;
-        record.programVersion = engineVersion();
-        record.createdUtc = ticket->createdUtc;
-        record.request = ticket->request;
-        if (runtime) {
-            record.machine = runtime->loaded->machine;
-            record.model = runtime->loaded->model;
-            record.engine = runtime->loaded->engine;
-        } else {
-            record.machine = describeMachine();
-        }
-        ticket->emitEvent(Queued{std::move(record)});
-    }
+    for (const auto &ticket : fresh)
+        announce(*ticket);
     return !fresh.empty();
 }
 
@@ -113,6 +116,21 @@ void Engine::State::endUnstarted(Ticket &ticket, EventBody end)
     ticket.emitEvent(std::move(end));
 }
 
+void Engine::State::endAsCancelled(Ticket &ticket)
+{
+    if (active && &active->ticket() == &ticket) {
+        remove(ticket);
+        active->finish(FinishReason::Cancelled);
+        active.reset();
+        return;
+    }
+    Finished end;
+    end.reason = FinishReason::Cancelled;
+    end.timeNs = ticket.clock.now();
+    end.pausedNs = ticket.clock.pausedNs();
+    endUnstarted(ticket, std::move(end));
+}
+
 bool Engine::State::endCancelled()
 {
     std::vector<std::shared_ptr<Ticket>> cancelled;
@@ -121,31 +139,24 @@ bool Engine::State::endCancelled()
         std::copy_if(tickets.begin(), tickets.end(), std::back_inserter(cancelled),
                      [](const auto &ticket) { return ticket->isAnnounced && ticket->stop.isRequested(); });
     }
-    for (const auto &ticket : cancelled) {
-        if (active && &active->ticket() == ticket.get()) {
-            remove(*ticket);
-            active->finish(FinishReason::Cancelled);
-            active.reset();
-            continue;
-        }
-        Finished end;
-        end.reason = FinishReason::Cancelled;
-        end.timeNs = ticket->clock.now();
-        end.pausedNs = ticket->clock.pausedNs();
-        endUnstarted(*ticket, std::move(end));
-    }
+    for (const auto &ticket : cancelled)
+        endAsCancelled(*ticket);
     return !cancelled.empty();
 }
 
+// Exactly the requests that are there now: one that comes meanwhile waits for the next step().
 void Engine::State::endAll()
 {
-    announceNew();
+    std::deque<std::shared_ptr<Ticket>> ending;
     {
         const std::lock_guard lock(mutex);
-        for (const auto &ticket : tickets)
-            ticket->stop.request();
+        ending.swap(tickets);
     }
-    endCancelled();
+    for (const auto &ticket : ending)
+        if (!ticket->isAnnounced)
+            announce(*ticket);
+    for (const auto &ticket : ending)
+        endAsCancelled(*ticket);
 }
 
 bool Engine::State::start(std::shared_ptr<Ticket> ticket)
@@ -178,7 +189,14 @@ Result<std::shared_ptr<const LoadedModel>> Engine::load(const std::filesystem::p
                                                         EventSink &sink, const StopFlag &stop)
 {
     unload();
-    Result<std::unique_ptr<ModelRuntime>> runtime = loadRuntime(path, options, m_state->parts, sink, stop);
+    Result<std::unique_ptr<ModelRuntime>> runtime = [&]() -> Result<std::unique_ptr<ModelRuntime>> {
+        try {
+            return loadRuntime(path, options, m_state->parts, sink, stop);
+        } catch (const std::bad_alloc &) {
+            return fail(ErrorCode::OutOfMemory, "there is too little memory to load this model",
+                        path.filename().string(), "Choose a shorter context or a smaller model.");
+        }
+    }();
     if (!runtime)
         return tl::unexpected(std::move(runtime.error()));
     m_state->runtime = std::move(*runtime);
@@ -233,15 +251,16 @@ bool Engine::step()
     const bool hasAnnounced = state.announceNew();
     const bool hasEndedSome = state.endCancelled();
     if (!state.active) {
-        std::shared_ptr<Ticket> next = state.takeNext();
+        std::shared_ptr<Ticket> next = state.oldest();
         if (!next)
             return hasAnnounced || hasEndedSome;
+        if (!next->isAnnounced)
+            return true; // it came just now: the next step says so first
         if (!state.start(std::move(next)))
             return true;
     }
-    if (state.active->ticket().clock.isPaused())
+    if (!state.active->step())
         return hasAnnounced || hasEndedSome;
-    state.active->step();
     if (state.active->hasEnded()) {
         state.remove(state.active->ticket());
         state.active.reset();

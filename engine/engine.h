@@ -51,7 +51,7 @@ struct LoadedModel
     std::shared_ptr<const Tokenizer> tokenizer;
     std::shared_ptr<const ChatTemplate> chatTemplate; // nullptr: the file has none
     std::string chatTemplateProblem;                  // why a template in the file cannot be used; raw mode still works
-    std::filesystem::path path;
+    std::vector<std::string> warnings;                // what was odd but usable in the file
 };
 
 // What an engine takes from outside; the defaults are the real ones. Tests put in scripted backends and clocks.
@@ -82,7 +82,8 @@ public:
     RequestId submit(Request request, EventSink &sink);
     // Ends it with Finished (Cancelled) within one layer of the forward pass; harmless for unknown or ended ids.
     void cancel(RequestId id);
-    // A paused run takes no steps and its clock stands still. It keeps its place: later requests wait behind it.
+    // A paused request takes no steps and its clock stands still. It keeps its place, started or not: later requests
+    // wait behind it.
     void pause(RequestId id);
     void resume(RequestId id);
 

@@ -179,7 +179,7 @@ Result<std::unique_ptr<ModelRuntime>> Loader::load()
         return tl::unexpected(std::move(tokenizer.error()));
     auto loaded = std::make_shared<LoadedModel>();
     loaded->tokenizer = std::move(*tokenizer);
-    loaded->path = path;
+    loaded->warnings = loaded->tokenizer->vocabulary().warnings;
     loaded->machine = describeMachine();
     addTemplate(*file, *loaded);
     loaded->model = describeModel(*model, loaded->tokenizer->vocabulary(), std::move(*sha256));
@@ -214,7 +214,7 @@ Result<std::unique_ptr<Backend>> createChosenBackend(const Model &model, const L
                                                      const LoadProgressFunction &progress, const StopFlag &stop)
 {
     if (options.backend == BackendChoice::Reference)
-        return createReferenceBackend(model, progress, stop);
+        return createReferenceBackend(model, options.threads, progress, stop);
     return createCpuBackend(model, options.threads, progress, stop);
 }
 

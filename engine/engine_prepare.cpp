@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/clock.h"
+#include "engine/base/utf8.h"
 #include "engine/engine.h"
 
+#include <new>
 #include <utility>
 
 namespace lectern {
@@ -85,14 +87,14 @@ std::string beginWarning(const Vocabulary &vocabulary, const std::vector<TokenRe
         vocabulary.bos && tokens.size() >= 2 && tokens[0].id == *vocabulary.bos && tokens[1].id == *vocabulary.bos;
     if (!isDouble)
         return {};
-    return "The prompt starts with two begin tokens (" + pieceText(vocabulary, vocabulary.bos) +
+    return "The prompt starts with two begin tokens (" + printableText(pieceText(vocabulary, vocabulary.bos)) +
            "): leave out the one in the text or switch off the added one.";
 }
 
 } // namespace
 
 Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &request, const StopFlag &stop)
-{
+try {
     const Tokenizer &tokenizer = *model.tokenizer;
     PreparedPrompt prompt;
     Result<void> done;
@@ -114,6 +116,9 @@ Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &re
         return tl::unexpected(std::move(done.error()));
     prompt.warning = beginWarning(tokenizer.vocabulary(), prompt.tokens);
     return prompt;
+} catch (const std::bad_alloc &) {
+    return fail(ErrorCode::OutOfMemory, "there is too little memory to tokenize this prompt", "",
+                "Shorten the prompt.");
 }
 
 } // namespace lectern

@@ -35,6 +35,10 @@ struct PassCost
     std::uint64_t flops = 0;
 };
 
+// Tokens that go through the layers together at most. Schedulers plan passes of this size, and a backend cuts longer
+// inputs to it: 64 keep Stop and the progress display fine-grained.
+inline constexpr int kPassTokens = 64;
+
 class Backend
 {
 public:
@@ -57,8 +61,8 @@ public:
 using LoadProgressFunction = std::function<void(std::uint64_t doneBytes, std::uint64_t totalBytes)>;
 
 // Reads the weights. `threads` 0: all cores. Cancelled when `stop` is set; all memory is freed then.
-Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, const LoadProgressFunction &progress,
-                                                        const StopFlag &stop);
+Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, int threads,
+                                                        const LoadProgressFunction &progress, const StopFlag &stop);
 Result<std::unique_ptr<Backend>> createCpuBackend(const Model &model, int threads, const LoadProgressFunction &progress,
                                                   const StopFlag &stop);
 

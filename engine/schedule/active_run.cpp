@@ -2,6 +2,7 @@
 #include "engine/schedule/active_run.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace lectern {
@@ -42,22 +43,33 @@ ActiveRun::ActiveRun(std::shared_ptr<Ticket> ticket, ModelRuntime &runtime)
 {
 }
 
-void ActiveRun::step()
+bool ActiveRun::step()
 {
-    m_ticket->clock.beginStep();
-    if (!m_sequence) {
-        prepare();
-    } else {
-        const std::int64_t beginNs = m_ticket->clock.now();
-        std::span<float> logits;
-        StepPlan plan;
-        do {
-            plan = planStep(m_runtime->kv->tokens(), m_sequence->size());
-        } while (forward(plan, logits) && !plan.wantsLogits && !isInPrefill());
-        if (!m_hasEnded && plan.wantsLogits)
-            produceToken(logits, beginNs);
+    if (!m_ticket->clock.tryBeginStep())
+        return false;
+    try {
+        work();
+    } catch (const std::bad_alloc &) {
+        m_runtime->kv->truncate(m_runtime->kv->tokens()); // gives back what was reserved
+        failWith({ErrorCode::OutOfMemory, "there is too little memory for this step", "",
+                  "Close other programs or choose a smaller model."});
     }
     m_ticket->clock.endStep();
+    return true;
+}
+
+void ActiveRun::work()
+{
+    if (!m_sequence)
+        return prepare();
+    const std::int64_t beginNs = m_ticket->clock.now();
+    std::span<float> logits;
+    StepPlan plan;
+    do {
+        plan = planStep(m_runtime->kv->tokens(), m_sequence->size());
+    } while (forward(plan, logits) && !plan.wantsLogits && !isInPrefill());
+    if (!m_hasEnded && plan.wantsLogits)
+        produceToken(logits, beginNs);
 }
 
 // Tokenized is emitted for refused prompts too: their tokens can be looked at.

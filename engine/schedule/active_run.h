@@ -23,11 +23,13 @@ public:
     Ticket &ticket() { return *m_ticket; }
     bool hasEnded() const { return m_hasEnded; }
 
-    // The first step prepares the prompt; each later one is one prefill chunk or one decode step.
-    void step();
+    // The first step prepares the prompt; each later one is one prefill chunk or one decode step. False when the run is
+    // paused: nothing was done.
+    bool step();
     void finish(FinishReason reason);
 
 private:
+    void work();
     void prepare();
     std::optional<Error> promptProblem(int promptTokens) const;
     int reusePrefix(const std::vector<TokenId> &prompt);

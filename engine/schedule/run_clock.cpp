@@ -23,12 +23,6 @@ std::int64_t RunClock::pausedNs() const
     return m_pausedNs + (m_standsStill ? m_now() - m_pauseBeginNs : 0);
 }
 
-bool RunClock::isPaused() const
-{
-    const std::lock_guard lock(m_mutex);
-    return m_isPaused;
-}
-
 void RunClock::pause()
 {
     const std::lock_guard lock(m_mutex);
@@ -50,10 +44,11 @@ void RunClock::resume()
     m_standsStill = false;
 }
 
-void RunClock::beginStep()
+bool RunClock::tryBeginStep()
 {
     const std::lock_guard lock(m_mutex);
-    m_isInStep = true;
+    m_isInStep = !m_isPaused;
+    return m_isInStep;
 }
 
 void RunClock::endStep()

@@ -20,11 +20,10 @@ public:
 
     std::int64_t now() const;
     std::int64_t pausedNs() const;
-    bool isPaused() const; // no further step may begin
 
     void pause();
     void resume();
-    void beginStep();
+    bool tryBeginStep(); // false while paused: no step may begin
     void endStep();
 
 private:

@@ -4,13 +4,11 @@
 // decode one over a single token, and a sequence whose cache is thrown away starts at 0 again.
 #pragma once
 
+#include "engine/backend/backend.h"
+
 #include <algorithm>
 
 namespace lectern {
-
-// Tokens of one pass at most. 64 is enough to be limited by arithmetic instead of memory on the CPUs we measured, and
-// small enough that Stop and the progress display wait for a few milliseconds of work only.
-inline constexpr int kPassTokens = 64;
 
 struct StepPlan
 {

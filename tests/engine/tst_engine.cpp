@@ -252,6 +252,41 @@ private slots:
         QCOMPARE(second.record.finishReason, FinishReason::MaxTokens);
     }
 
+    void aWaitingRequestThatIsPausedKeepsItsPlace()
+    {
+        RecordingSink first;
+        RecordingSink second;
+        const RequestId id = m_engine.engine->submit(idsRequest(3), first);
+        m_engine.engine->pause(id);
+        m_engine.engine->submit(idsRequest(3), second);
+        QVERIFY(m_engine.engine->step()); // both are announced
+        QVERIFY(!m_engine.engine->step());
+        QCOMPARE(first.story(), std::string("queued"));
+        QCOMPARE(second.story(), std::string("queued"));
+        second.onEvent = [&](const Event &) { QVERIFY(first.record.finishReason.has_value()); };
+        m_engine.engine->resume(id);
+        m_engine.finish();
+        QCOMPARE(first.record.finishReason, FinishReason::MaxTokens);
+        QCOMPARE(second.record.finishReason, FinishReason::MaxTokens);
+    }
+
+    // A request that comes while a model is unloaded belongs to whatever is loaded next.
+    void aRequestThatComesDuringUnloadingIsNotLost()
+    {
+        RecordingSink ending;
+        RecordingSink late;
+        m_engine.engine->submit(idsRequest(3), ending);
+        ending.onEvent = [&](const Event &event) {
+            if (std::holds_alternative<Finished>(event.body))
+                m_engine.engine->submit(idsRequest(3), late);
+        };
+        m_engine.engine->unload();
+        QCOMPARE(ending.story(), std::string("queued finished"));
+        QCOMPARE(late.story(), std::string());
+        m_engine.finish();
+        QCOMPARE(late.story(), std::string("queued failed"));
+    }
+
     void unloadingEndsEveryRequestOnce()
     {
         RecordingSink active;

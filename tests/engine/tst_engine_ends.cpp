@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 using namespace lectern;
 using namespace lectern::test;
@@ -150,6 +151,31 @@ private slots:
         QVERIFY(refused.record.error->message.find("12544 bytes") != std::string::npos); // needed
         QVERIFY(refused.record.error->message.find("12288 bytes") != std::string::npos); // budget
         QCOMPARE(m_engine.run(idsRequest(48, 1)).record.finishReason, FinishReason::MaxTokens);
+    }
+
+    void aStepThatFindsNoMemoryFailsItsRunOnly_data()
+    {
+        QTest::addColumn<int>("atPass");
+        QTest::addColumn<QString>("story");
+        QTest::newRow("prefill") << 2 << "queued tokenized grew chunk grew failed";
+        QTest::newRow("decode") << 4 << "queued tokenized grew chunk grew chunk token token failed";
+    }
+
+    void aStepThatFindsNoMemoryFailsItsRunOnly()
+    {
+        QFETCH(int, atPass);
+        QFETCH(QString, story);
+        m_engine.script->onPass = [&] {
+            if (static_cast<int>(m_engine.script->passes.size()) == atPass)
+                throw std::bad_alloc();
+        };
+        const RecordingSink sink = m_engine.run(idsRequest(100, 10));
+        QCOMPARE(QString::fromStdString(sink.story()), story);
+        QCOMPARE(sink.record.error->code, ErrorCode::OutOfMemory);
+        m_engine.script->onPass = nullptr;
+        const RecordingSink next = m_engine.run(idsRequest(100, 2));
+        QCOMPARE(next.record.finishReason, FinishReason::MaxTokens);
+        QCOMPARE(next.record.reusedTokens, atPass == 2 ? 64 : 99); // what was computed is kept
     }
 
     // Public case 16.

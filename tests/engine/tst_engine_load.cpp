@@ -8,9 +8,29 @@
 #include <QTest>
 
 #include <fstream>
+#include <new>
 
 using namespace lectern;
 using namespace lectern::test;
+
+namespace {
+
+class ExhaustedTokenizer : public Tokenizer
+{
+public:
+    ExhaustedTokenizer()
+        : Tokenizer({})
+    {
+    }
+    Result<std::vector<EncodedToken>> encode(std::string_view, const EncodeOptions &, const StopFlag &) const override
+    {
+        throw std::bad_alloc();
+    }
+    std::string bytes(TokenId) const override { return {}; }
+    std::string decode(std::span<const TokenId>, bool) const override { return {}; }
+};
+
+} // namespace
 
 class TestEngineLoad : public QObject
 {
@@ -180,6 +200,42 @@ private slots:
         QCOMPARE((*loaded)->model.contextLength, 1'048'576);
     }
 
+    // Widely shared files name a padding token one past the end.
+    void whatIsOddButUsableInAFileIsAWarning()
+    {
+        QCOMPARE((*load())->warnings, std::vector<std::string>());
+        TinyModelSpec spec;
+        spec.paddingId = 300;
+        const auto path = writeTinyModel(m_folder.path().toStdString(), "padding.gguf", spec);
+        const auto loaded = m_engine->load(path, {}, m_sink, m_stop);
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QCOMPARE((*loaded)->warnings.size(), 1u);
+        QVERIFY2((*loaded)->warnings[0].find("padding_token_id: token 300 is outside") != std::string::npos,
+                 (*loaded)->warnings[0].c_str());
+    }
+
+    void everyBackendTakesTheThreadsAskedFor()
+    {
+        LoadOptions options;
+        options.threads = 3;
+        for (const BackendChoice backend : {BackendChoice::Reference, BackendChoice::Cpu}) {
+            options.backend = backend;
+            Engine engine;
+            QCOMPARE((*engine.load(m_path, options, m_sink, m_stop))->engine.threads, 3);
+        }
+    }
+
+    void aMachineOutOfMemoryRefusesTheModel()
+    {
+        EngineParts parts = ScriptedBackend::parts(std::make_shared<Script>());
+        parts.createBackend = [](const auto &...) -> Result<std::unique_ptr<Backend>> { throw std::bad_alloc(); };
+        Engine engine(std::move(parts));
+        const auto loaded = engine.load(m_path, {}, m_sink, m_stop);
+        QVERIFY(!loaded);
+        QCOMPARE(loaded.error().code, ErrorCode::OutOfMemory);
+        QVERIFY(!engine.loaded());
+    }
+
     void aFileThatIsRefusedLeavesNoModel()
     {
         QVERIFY(load());
@@ -246,6 +302,17 @@ private slots:
         QCOMPARE(prompt->text, std::string("Hi<|im_end|>"));
         QCOMPARE(prompt->tokens[2].begin, 2u);
         QCOMPARE(prompt->tokens[2].end, 12u);
+    }
+
+    void aPromptThatFindsNoMemoryIsAnError()
+    {
+        LoadedModel model;
+        model.tokenizer = std::make_shared<ExhaustedTokenizer>();
+        Request request;
+        request.text = "a";
+        const Result<PreparedPrompt> prompt = preparePrompt(model, request, m_stop);
+        QVERIFY(!prompt);
+        QCOMPARE(prompt.error().code, ErrorCode::OutOfMemory);
     }
 
     // Public case 17.

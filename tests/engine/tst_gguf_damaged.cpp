@@ -243,7 +243,7 @@ private:
         row("array element too large", entry(9, arrayOf(10, 1) + u64Bytes(~std::uint64_t{0})),
             "key k at byte 24: element 0 is 18446744073709551615, too large");
         row("control characters in a key", GgufWriter().addRaw("a\nb\x1B", 99, std::string(9, '\0')).bytes(),
-            "key a?b? at byte 24: unknown value type 99");
+            "key a b? at byte 24: unknown value type 99");
         const auto aligned = [](std::uint32_t alignment) {
             return GgufWriter().setAlignment(alignment).addTensor("weights.one", {8}, 0, kEight).bytes();
         };

@@ -21,7 +21,7 @@ T orStop(Result<T> result)
 Result<std::unique_ptr<Backend>> createBackend(BackendKind kind, const Model &model, int threads,
                                                const LoadProgressFunction &progress, const StopFlag &stop)
 {
-    return kind == BackendKind::Reference ? createReferenceBackend(model, progress, stop)
+    return kind == BackendKind::Reference ? createReferenceBackend(model, threads, progress, stop)
                                           : createCpuBackend(model, threads, progress, stop);
 }
 

@@ -209,7 +209,7 @@ private:
             return tl::unexpected(*m_control->script.loadFailure);
         auto model = std::make_shared<LoadedModel>();
         model->model.name = "scripted";
-        model->path = path;
+        model->model.fileName = path.filename().string();
         return model;
     }
 

@@ -145,6 +145,8 @@ std::string tinyModelBytes(const TinyModelSpec &spec)
     GgufWriter writer;
     addHyperParameters(writer, spec);
     const int vocabulary = addTinyVocabulary(writer, spec);
+    if (spec.paddingId)
+        writer.addU32("tokenizer.ggml.padding_token_id", *spec.paddingId);
     addWeights(writer, spec, vocabulary);
     return writer.bytes();
 }

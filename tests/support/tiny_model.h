@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ struct TinyModelSpec
     TinyVocabulary vocabulary = TinyVocabulary::ByteBpe;
     std::string pre = "smollm"; // of a ByteBpe vocabulary: "smollm" or "gpt-2"
     std::uint64_t seed = 1;
+    std::optional<std::uint32_t> paddingId = {}; // the key is written when there is one
 };
 
 std::string tinyModelBytes(const TinyModelSpec &spec);

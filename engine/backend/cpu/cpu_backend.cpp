@@ -19,10 +19,6 @@ namespace {
 
 using namespace cpu;
 
-// Tokens that go through a layer together; longer inputs are cut. Weights are unpacked once for all of them, while the
-// activations of a layer (about 3 MiB for SmolLM2) still fit into the second-level caches.
-constexpr int kBatchTokens = 256;
-
 class CpuBackend : public Backend
 {
 public:
@@ -64,7 +60,7 @@ private:
     ActivationTiles m_tiles;
     Attention m_attention;
 
-    // One batch, all [kBatchTokens][...]; they live in m_memory.
+    // One batch, all [kPassTokens][...]; they live in m_memory.
     Rows m_x;                // residual stream [width]
     Rows m_q, m_k, m_v;      // [qWidth], [kvWidth]
     Rows m_mixed;            // what attention gives [qWidth]
@@ -113,14 +109,14 @@ Result<void> CpuBackend::allocate()
         int columns, tokens;
     };
     const std::array wishes = {
-        Wish{&m_x, m_spec.width, kBatchTokens},
-        Wish{&m_q, m_spec.qWidth(), kBatchTokens},
-        Wish{&m_k, m_spec.kvWidth(), kBatchTokens},
-        Wish{&m_v, m_spec.kvWidth(), kBatchTokens},
-        Wish{&m_mixed, m_spec.qWidth(), kBatchTokens},
-        Wish{&m_hidden, m_spec.feedForward, kBatchTokens},
-        Wish{&m_cosines, m_spec.ropeDims, kBatchTokens},
-        Wish{&m_sines, m_spec.ropeDims, kBatchTokens},
+        Wish{&m_x, m_spec.width, kPassTokens},
+        Wish{&m_q, m_spec.qWidth(), kPassTokens},
+        Wish{&m_k, m_spec.kvWidth(), kPassTokens},
+        Wish{&m_v, m_spec.kvWidth(), kPassTokens},
+        Wish{&m_mixed, m_spec.qWidth(), kPassTokens},
+        Wish{&m_hidden, m_spec.feedForward, kPassTokens},
+        Wish{&m_cosines, m_spec.ropeDims, kPassTokens},
+        Wish{&m_sines, m_spec.ropeDims, kPassTokens},
         Wish{&m_headInput, m_spec.width, 2},
         Wish{&m_logits, m_spec.vocabulary, 2},
     };
@@ -129,7 +125,7 @@ Result<void> CpuBackend::allocate()
         floats += rowStride(wish.columns) * static_cast<std::size_t>(wish.tokens);
     Result<AlignedBuffer> memory = AlignedBuffer::create(floats * sizeof(float));
     Result<ActivationTiles> tiles =
-        ActivationTiles::create(kBatchTokens, std::max({m_spec.width, m_spec.qWidth(), m_spec.feedForward}));
+        ActivationTiles::create(kPassTokens, std::max({m_spec.width, m_spec.qWidth(), m_spec.feedForward}));
     Result<Attention> attention = Attention::create(m_spec, m_pool.threads());
     if (!memory)
         return tl::unexpected(memory.error());
@@ -176,8 +172,8 @@ Result<std::span<float>> CpuBackend::forward(KvSequence &kv, std::span<const Tok
     const int count = static_cast<int>(tokens.size());
     if (auto room = kv.reserve(count); !room)
         return tl::unexpected(room.error());
-    for (int done = 0; done < count; done += kBatchTokens) {
-        const int batch = std::min(kBatchTokens, count - done);
+    for (int done = 0; done < count; done += kPassTokens) {
+        const int batch = std::min(kPassTokens, count - done);
         const bool isLast = done + batch == count;
         if (!runBatch(kv, held + done, tokens.subspan(static_cast<std::size_t>(done), static_cast<std::size_t>(batch)),
                       isLast && wantsLogits, stop)) {
@@ -306,8 +302,8 @@ PassCost CpuBackend::cost(int position, int tokens, bool wantsLogits) const
         total.kvBytes += part.kvBytes;
         total.flops += part.flops;
     };
-    for (int done = 0; done < tokens; done += kBatchTokens) {
-        const int batch = std::min(kBatchTokens, tokens - done);
+    for (int done = 0; done < tokens; done += kPassTokens) {
+        const int batch = std::min(kPassTokens, tokens - done);
         const bool batchWantsLogits = wantsLogits && done + batch == tokens;
         for (std::size_t i = 0; i < m_weights.layers.size(); ++i) {
             const LayerWeights &layer = m_weights.layers[i];

@@ -17,10 +17,10 @@ using namespace reference;
 class ReferenceBackend : public Backend
 {
 public:
-    ReferenceBackend(const ModelSpec &spec, Weights weights)
+    ReferenceBackend(const ModelSpec &spec, Weights weights, int threads)
         : m_spec(spec)
         , m_weights(std::move(weights))
-        , m_pool(cpuCoreCount())
+        , m_pool(threads)
     {
     }
 
@@ -144,13 +144,13 @@ PassCost ReferenceBackend::cost(int position, int tokens, bool wantsLogits) cons
 
 } // namespace
 
-Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, const LoadProgressFunction &progress,
-                                                        const StopFlag &stop)
+Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, int threads,
+                                                        const LoadProgressFunction &progress, const StopFlag &stop)
 {
     auto weights = readWeights(model, progress, stop);
     if (!weights)
         return tl::unexpected(weights.error());
-    return std::make_unique<ReferenceBackend>(model.spec, std::move(*weights));
+    return std::make_unique<ReferenceBackend>(model.spec, std::move(*weights), threads > 0 ? threads : cpuCoreCount());
 }
 
 } // namespace lectern
