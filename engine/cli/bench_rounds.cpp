@@ -58,18 +58,33 @@ Result<void> BenchRounds::forward(KvSequence &kv, int tokens, int tokensPerPass,
     return {};
 }
 
+Result<void> BenchRounds::checkContext() const
+{
+    std::int64_t most = 0;
+    for (const int count : m_plan.prompts)
+        most = std::max<std::int64_t>(most, count);
+    for (const int depth : m_plan.depths)
+        most = std::max(most, std::int64_t{depth} + m_plan.decodeTokens);
+    if (most > m_model.spec.contextLength)
+        return fail(ErrorCode::InvalidInput, std::to_string(most) +
+                                                 " tokens are asked for, the model's context holds " +
+                                                 std::to_string(m_model.spec.contextLength));
+    return {};
+}
+
 Result<void> BenchRounds::reserveMemory()
 {
-    int tokens = 0; // of all sequences, each rounded up to whole blocks
-    const auto addTokens = [&](int count) { tokens += (count + kKvBlockTokens - 1) / kKvBlockTokens * kKvBlockTokens; };
+    std::uint64_t tokens = 0; // of all sequences, each rounded up to whole blocks
+    const auto addTokens = [&](int count) {
+        tokens += static_cast<std::uint64_t>((count + kKvBlockTokens - 1) / kKvBlockTokens) * kKvBlockTokens;
+    };
     for (const int count : m_plan.prompts)
         addTokens(count);
     for (const int depth : m_plan.depths)
         addTokens(depth + m_plan.decodeTokens);
     const KvElement element = m_backend.kvElement();
     Result<KvPool> pool =
-        KvPool::create(m_model.spec, element,
-                       static_cast<std::uint64_t>(tokens) * m_model.spec.kvBytesPerToken(kvElementBytes(element)));
+        KvPool::create(m_model.spec, element, tokens * m_model.spec.kvBytesPerToken(kvElementBytes(element)));
     if (!pool)
         return tl::unexpected(std::move(pool.error()));
     m_pool = std::make_unique<KvPool>(std::move(*pool));
@@ -83,9 +98,6 @@ Result<void> BenchRounds::add(int tokens, int depth)
     series.depth = depth;
     const int begin = std::max(depth, 0);
     const int end = begin + tokens;
-    if (end > m_model.spec.contextLength)
-        return fail(ErrorCode::InvalidInput, std::to_string(end) + " tokens are asked for, the model's context holds " +
-                                                 std::to_string(m_model.spec.contextLength));
     series.kv = std::make_unique<KvSequence>(*m_pool);
     const int tokensPerPass = series.isPrefill() ? kPassTokens : 1;
     for (int at = begin; at < end; at += tokensPerPass) {
@@ -112,8 +124,8 @@ Result<void> BenchRounds::measure(BenchSeries &series, int tokens, bool counts)
 
 Result<void> BenchRounds::run()
 {
-    if (Result<void> reserved = reserveMemory(); !reserved)
-        return reserved;
+    if (Result<void> ready = checkContext().and_then([this] { return reserveMemory(); }); !ready)
+        return ready;
     for (const int count : m_plan.prompts)
         if (Result<void> added = add(count, -1); !added)
             return added;

@@ -53,6 +53,7 @@ public:
     Spread readBandwidth() const { return rateOf(static_cast<double>(BandwidthProbe::kBytes), m_probeSeconds); }
 
 private:
+    Result<void> checkContext() const;
     Result<void> reserveMemory();
     Result<void> add(int tokens, int depth);
     Result<void> measure(BenchSeries &series, int tokens, bool counts);

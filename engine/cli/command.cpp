@@ -60,6 +60,11 @@ int failed(const Error &error)
     return failed(error.text());
 }
 
+void warn(std::string_view message)
+{
+    failed("warning: " + std::string(message));
+}
+
 Result<std::string> readInput(const std::string &fileOrDash)
 {
     if (fileOrDash != "-")

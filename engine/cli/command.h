@@ -37,6 +37,9 @@ void addBackendOptions(CLI::App &command, ModelOptions &options);
 int failed(const Error &error);
 int failed(std::string_view message);
 
+// Prints "warning: ..." to stderr.
+void warn(std::string_view message);
+
 // All of a file, or of standard input for "-". Bytes as they are.
 Result<std::string> readInput(const std::string &fileOrDash);
 

@@ -105,8 +105,11 @@ int run(const Options &options)
         stop.request();
         engine.cancel(id);
     });
-    if (const auto loaded = engine.load(options.model.model, loadOptions, printer, stop); !loaded)
+    const auto loaded = engine.load(options.model.model, loadOptions, printer, stop);
+    if (!loaded)
         return failed(loaded.error());
+    for (const std::string &warning : (*loaded)->warnings)
+        warn(warning);
     id = engine.submit(std::move(*request), printer);
     if (stop.isRequested()) // it came before the id was known
         engine.cancel(id);

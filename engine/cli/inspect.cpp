@@ -20,15 +20,14 @@ struct Options
     bool asJson = false;
 };
 
-std::string shortText(const std::string &text)
+std::string shown(std::string_view text)
 {
-    const std::string clean = replaceInvalidUtf8(text.substr(0, kShownBytes)).text;
-    return text.size() > kShownBytes ? clean + "... (" + std::to_string(text.size()) + " bytes)" : clean;
+    return printableText(text, kShownBytes);
 }
 
 struct ValueToJson
 {
-    Json operator()(const std::string &text) const { return shortText(text); }
+    Json operator()(const std::string &text) const { return shown(text); }
 
     template <class T>
     Json operator()(const std::vector<T> &list) const
@@ -48,17 +47,21 @@ struct ValueToJson
     }
 };
 
-// The whole file is described, also one that cannot be run: `model` is nothing then.
-Json describe(const GgufFile &file, const Result<Model> &model, int contextTokens)
+// The whole file is described, also one that cannot be run: `model` or `tokenizer` is an error then.
+Json describe(const GgufFile &file, const Result<Model> &model, const Result<std::unique_ptr<Tokenizer>> &tokenizer,
+              int contextTokens)
 {
-    Json json = {
-        {"file", shortText(file.path().string())}, {"fileBytes", file.fileBytes()}, {"version", file.version()}};
-    json["runs"] = model.has_value();
-    if (!model)
-        json["problem"] = shortText(model.error().text());
+    Json json = {{"file", shown(file.path().string())}, {"fileBytes", file.fileBytes()}, {"version", file.version()}};
+    json["runs"] = model.has_value() && tokenizer.has_value();
+    if (!model || !tokenizer)
+        json["problem"] = shown((model ? tokenizer.error() : model.error()).text());
+    json["warnings"] = Json::array();
+    if (tokenizer)
+        for (const std::string &warning : (*tokenizer)->vocabulary().warnings)
+            json["warnings"].push_back(shown(warning));
     if (model) {
         const ModelSpec &spec = model->spec;
-        json["shape"] = {{"name", shortText(spec.name)},
+        json["shape"] = {{"name", shown(spec.name)},
                          {"architecture", spec.architecture->name},
                          {"quantisation", spec.quantisation},
                          {"parameters", spec.parameters},
@@ -84,10 +87,10 @@ Json describe(const GgufFile &file, const Result<Model> &model, int contextToken
     }
     json["metadata"] = Json::object();
     for (const GgufEntry &entry : file.entries())
-        json["metadata"][shortText(entry.key)] = std::visit(ValueToJson{}, entry.value);
+        json["metadata"][shown(entry.key)] = std::visit(ValueToJson{}, entry.value);
     json["tensors"] = Json::array();
     for (const TensorInfo &tensor : file.tensors())
-        json["tensors"].push_back({{"name", shortText(tensor.name)},
+        json["tensors"].push_back({{"name", shown(tensor.name)},
                                    {"type", ggmlTypeName(tensor.typeId)},
                                    {"shape", tensor.shape},
                                    {"bytes", tensor.bytes},
@@ -117,6 +120,10 @@ void printText(const Json &json)
                       tensor["shape"].dump().c_str(), tensor["bytes"].get<unsigned long long>());
         print(line);
     }
+    if (!json["warnings"].empty())
+        print("warnings\n");
+    for (const Json &warning : json["warnings"])
+        print("  " + warning.get<std::string>() + "\n");
     if (json.contains("problem"))
         print("cannot be run: " + json["problem"].get<std::string>() + "\n");
 }
@@ -127,7 +134,7 @@ int run(const Options &options)
     if (!opened)
         return failed(opened.error());
     const auto file = std::make_shared<const GgufFile>(std::move(*opened));
-    const Json json = describe(*file, openModel(file), options.contextTokens);
+    const Json json = describe(*file, openModel(file), loadTokenizer(*file), options.contextTokens);
     if (options.asJson)
         print(json.dump() + "\n");
     else

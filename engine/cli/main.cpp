@@ -2,6 +2,9 @@
 // lectern-cli: the engine without the window. Exit codes: 0 done, 1 failed, 2 wrong usage.
 #include "engine/cli/command.h"
 
+#include <exception>
+#include <new>
+
 namespace {
 
 constexpr const char *kFooter = "Exit codes: 0 done, 1 failed, 2 wrong usage. Errors are one line on standard error.\n"
@@ -30,6 +33,10 @@ int main(int argc, char **argv)
     } catch (const CLI::ParseError &error) {
         failed(std::string(error.what()) + " (see --help)");
         return kUsage;
+    } catch (const std::bad_alloc &) {
+        return failed("there is too little memory");
+    } catch (const std::exception &error) {
+        return failed(error.what());
     }
     return flushed(exitCode);
 }

@@ -123,6 +123,20 @@ class BadFiles(CliTest):
         self.assertEqual(described["metadata"]["general.name"], "Tiny")
 
 
+    def test_what_is_odd_but_usable_is_a_warning(self):
+        path = self.folder / "padding.gguf"
+        path.write_bytes(tiny_gguf.tiny_model(padding=tiny_gguf.VOCABULARY))
+        result = self.call("generate", "--model", path, "--prompt", "a", "--max-tokens", "1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stderr, rb"^lectern-cli: warning: .*padding_token_id: token 259 is outside.*\n$")
+        described = json.loads(self.ok("inspect", "--model", path, "--json"))
+        self.assertTrue(described["runs"])
+        self.assertEqual(len(described["warnings"]), 1)
+        self.assertIn("padding_token_id", described["warnings"][0])
+        self.assertIn(b"warnings\n  key tokenizer.ggml.padding_token_id", self.ok("inspect", "--model", path))
+        self.assertEqual(json.loads(self.ok("inspect", "--model", self.model, "--json"))["warnings"], [])
+
+
 class Tokenize(CliTest):
     def tokenize(self, *arguments, stdin=b""):
         return json.loads(self.ok("tokenize", "--model", self.model, "--json", *arguments, stdin=stdin))
@@ -229,6 +243,15 @@ class Generate(CliTest):
         self.assertEqual(tokenized["promptText"], "<|im_start|>system\nBe kind<|im_end|>\n<|im_start|>user\nHi <|im_end|>"
                                                   "<|im_end|>\n<|im_start|>assistant\n")
         self.assertEqual(sum(token["id"] == tiny_gguf.END_TOKEN for token in tokenized["tokens"]), 2)
+        text = tokenized["promptText"].encode()
+        self.assertEqual([text[begin:end] for begin, end in tokenized["userRanges"]], [b"Be kind", b"Hi <|im_end|>"])
+        self.assertEqual([phase["phase"] for phase in tokenized["phases"]], ["template", "tokenize"])
+
+    def test_a_failed_run_says_how_long_it_was_paused(self):
+        result = self.call("generate", "--model", self.model, "--json", "--ids", "1,259")
+        self.assertEqual(result.returncode, 1)
+        last = json.loads(result.stdout.splitlines()[-1])
+        self.assertEqual((last["event"], last["pausedNs"], last["tailText"]), ("failed", 0, ""))
 
     def test_a_stop_string_ends_the_answer_before_it(self):
         # Byte by byte the answer may not be text; its first whole character is.
@@ -330,6 +353,8 @@ class Numbers(CliTest):
         self.assertEqual(report["model"]["quantisation"], "F32")
         self.assertIn("threads", report["build"])
         self.assertIn("129", self.refused(1, "bench", "--model", self.model, "-p", "129", "-n", "1"))
+        many = ",".join(["1048576"] * 3000)  # more than 2^31 together
+        self.assertIn("1048576 tokens", self.refused(1, "bench", "--model", self.model, "-p", many))
         self.assertIn(b"read bandwidth", self.ok("bench", "--model", self.model, "-p", "8", "-n", "2", "-r", "1"))
 
     def test_inspect_states_shape_and_memory(self):

@@ -36,7 +36,7 @@ def _list(key, kind, values):
     return head + b"".join(_string(v) if kind == STRING else struct.pack("<i", v) for v in values)
 
 
-def tiny_model(context=128, tensor_type=0, layers=1, width=32, heads=2, kv_heads=1, feed_forward=64):
+def tiny_model(context=128, tensor_type=0, layers=1, width=32, heads=2, kv_heads=1, feed_forward=64, padding=None):
     """The bytes of a model. A `tensor_type` other than 0 (F32) is written into the first tensor's entry only."""
     head_size = width // heads
     pieces = [byte_symbol(b) for b in range(256)] + ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -59,6 +59,8 @@ def tiny_model(context=128, tensor_type=0, layers=1, width=32, heads=2, kv_heads
         _entry("tokenizer.ggml.eos_token_id", U32, END_TOKEN),
         _entry("tokenizer.chat_template", STRING, CHAT_TEMPLATE),
     ]
+    if padding is not None:
+        entries.append(_entry("tokenizer.ggml.padding_token_id", U32, padding))
     shapes = [("token_embd.weight", (width, VOCABULARY)), ("output_norm.weight", (width,))]
     for layer in range(layers):
         shapes += [(f"blk.{layer}.{name}.weight", shape) for name, shape in [
