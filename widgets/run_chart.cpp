@@ -4,6 +4,7 @@
 
 #include <QHBoxLayout>
 #include <QKeyEvent>
+#include <QSet>
 #include <QVBoxLayout>
 #include <QWindow>
 
@@ -138,12 +139,21 @@ void RunChart::setSelection(TokenSelection *selection)
 
 void RunChart::setRuns(const QVector<ShownRun> &runs)
 {
+    const auto idsOf = [](const QVector<ShownRun> &of) {
+        QSet<int> ids;
+        for (const ShownRun &run : of) {
+            ids.insert(run.id);
+        }
+        return ids;
+    };
+    if (idsOf(runs) != idsOf(m_runs)) {
+        m_zoom.reset(); // a renamed run, or another current one of the same, keeps what is looked at
+    }
     m_runs = runs;
     for (ShownRun &run : m_runs) {
         run.title = singleLine(run.title);
     }
     m_metrics.clear();
-    m_zoom.reset();
     rebuild();
     updateTexts();
     replotLater();
@@ -222,7 +232,11 @@ void RunChart::catchUp()
 
 void RunChart::followScreen()
 {
-    m_plot->setBufferDevicePixelRatio(devicePixelRatioF());
+    const double ratio = devicePixelRatioF();
+    if (m_plot->bufferDevicePixelRatio() == ratio)
+        return;
+    m_plot->setBufferDevicePixelRatio(ratio); // leaves the new buffers empty
+    replotLater();
 }
 
 void RunChart::showAll()

@@ -59,9 +59,11 @@ public:
     QString title() const { return m_title; }
     void setTheme(const Theme &theme);
     void setSelection(TokenSelection *selection); // hover here ↔ highlight everywhere
-    void setRuns(const QVector<ShownRun> &runs);  // which runs are shown; current one first in drawing order last
-    void updateRun(int runId);                    // its record grew
-    bool isEmpty() const;                         // no run with data
+    // Which runs are shown, in any order; when none is marked as current, the last one is. Keeps the zoom while their
+    // ids stay the same.
+    void setRuns(const QVector<ShownRun> &runs);
+    void updateRun(int runId); // its record grew
+    bool isEmpty() const;      // no run with data
 
     // Draws title, key numbers, legend and plot in `theme` into `size` logical pixels: what exports write. Independent
     // of the screen's scale.

@@ -134,6 +134,43 @@ private Q_SLOTS:
         QCOMPARE(plot->xAxis->range(), all);
     }
 
+    void theZoomLastsWhileTheSameRunsAreShown()
+    {
+        LatencyChart chart;
+        const auto record = sample();
+        chart.setRuns({shown(1, record)});
+        showSettled(chart);
+        const QCPRange all = plotOf(chart)->xAxis->range();
+        QTest::keyClick(plotOf(chart), Qt::Key_Plus);
+        settle();
+        ShownRun renamed = shown(1, record);
+        renamed.title = QStringLiteral("Another name");
+        chart.setRuns({renamed});
+        settle();
+        QCOMPARE(plotOf(chart)->xAxis->range().size(), all.size() / 2);
+        chart.setRuns({shown(2, record)});
+        settle();
+        QCOMPARE(plotOf(chart)->xAxis->range(), all);
+    }
+
+    void aChartIsDrawnAnewWhenTheScreensScaleChanges()
+    {
+        LatencyChart chart;
+        chart.setRuns({shown(1, sample())});
+        showSettled(chart);
+        QSignalSpy replots(plotOf(chart), &QCustomPlot::afterReplot);
+        chart.hide();
+        chart.show();
+        settle();
+        QCOMPARE(replots.count(), 0);
+        chart.hide();
+        plotOf(chart)->setBufferDevicePixelRatio(2); // what another screen leaves
+        chart.show();
+        settle();
+        QCOMPARE(plotOf(chart)->bufferDevicePixelRatio(), chart.devicePixelRatioF());
+        QCOMPARE(replots.count(), 1);
+    }
+
     void wheelZoomsAtThePointerAndDoubleClickShowsAll()
     {
         LatencyChart chart;
