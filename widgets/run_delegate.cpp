@@ -103,8 +103,7 @@ bool RunDelegate::editorEvent(QEvent *event, QAbstractItemModel *model, const QS
     // The whole cell is the box's target: easier to hit than the small square.
     const bool isClick =
         event->type() == QEvent::MouseButtonRelease && static_cast<QMouseEvent *>(event)->button() == Qt::LeftButton;
-    const bool isKey = event->type() == QEvent::KeyPress && static_cast<QKeyEvent *>(event)->key() == Qt::Key_Space;
-    if (!isClick && !isKey) {
+    if (!isClick) {
         return false;
     }
     const bool isOn = index.data(Qt::CheckStateRole).toInt() == Qt::Checked;

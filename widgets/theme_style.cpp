@@ -41,18 +41,13 @@ QToolBar QToolButton[primary="true"]:hover, QPushButton[primary="true"]:hover { 
 QToolBar QToolButton[primary="true"]:disabled, QPushButton[primary="true"]:disabled {
     background: @button; color: @disabled; border-color: @border; }
 QToolButton:focus, QPushButton:focus { border-color: @accent; }
-QLabel[muted="true"] { color: @muted; }
-QToolButton[segment="true"] { border: none; border-radius: @radius; padding: 2px @wide; color: @muted; background: transparent; }
-QToolButton[segment="true"]:hover { color: @text; }
-QToolButton[segment="true"]:checked { color: @text; font-weight: bold; background: @pressed; }
-QToolButton[segment="true"]:focus { border: 1px solid @accent; }
 QPlainTextEdit, QLineEdit#systemPrompt { background: @card; }
 QSplitter::handle { background: transparent; }
 QLabel[muted="true"] { color: @muted; }
-QToolButton[segment="true"] { background: transparent; border: none; color: @muted; padding: @pad; }
+QToolButton[segment="true"] { background: transparent; border: none; border-radius: @radius; color: @muted; padding: @pad; }
 QToolButton[segment="true"]:hover { color: @accent; }
-QToolButton[segment="true"]:checked { color: @text; font-weight: bold; border-bottom: @line solid @accent; }
-QToolButton[segment="true"]:focus { background: @pressed; border-radius: @radius; }
+QToolButton[segment="true"]:focus { background: @pressed; border: 1px solid @accent; }
+QToolButton[segment="true"]:checked { background: @pressed; color: @text; font-weight: bold; border-bottom: @line solid @accent; }
 QStatusBar { background: @card; border-top: 1px solid @border; color: @muted; }
 QStatusBar::item { border: none; }
 QTableView { background: @card; border: none; gridline-color: @grid; }

@@ -32,7 +32,7 @@ QString tokenToolTip(const TokenRecord &token, TokenPart part, int index, int pr
                                             : QString());
     html += row(TokenToolTip::tr("id"), QString::number(token.id));
     html += row(TokenToolTip::tr("bytes"), hexBytes(token.bytes));
-    html += row(TokenToolTip::tr("position in context"), QString::number(position));
+    html += row(TokenToolTip::tr("position in context"), QString::number(position + 1));
     if (part == TokenPart::Output) {
         html +=
             row(TokenToolTip::tr("probability"), TokenToolTip::tr("%1, rank %2")
