@@ -36,7 +36,8 @@ struct PassCost
 };
 
 // Tokens that go through the layers together at most. Schedulers plan passes of this size, and a backend cuts longer
-// inputs to it: 64 keep Stop and the progress display fine-grained.
+// inputs to it. 64 keep the progress display fine-grained, at a price: in a prefill of 512 tokens (SmolLM2-135M Q4_1,
+// two cores with AVX-512 VNNI) 128 were about 10 % and 256 about 15 % faster.
 inline constexpr int kPassTokens = 64;
 
 class Backend
