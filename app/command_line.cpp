@@ -118,14 +118,11 @@ CommandLine parseCommandLine(const QStringList &arguments)
         line.promptMode = PromptMode::Raw;
     if (parser.isSet(str("max-tokens")))
         line.maxTokens = static_cast<int>(number(parser, str("max-tokens"), 1, 100000, true));
-    if (parser.isSet(str("temp")) || parser.isSet(str("seed"))) {
-        SamplingParams sampling;
-        if (parser.isSet(str("temp")))
-            sampling.temperature = static_cast<float>(number(parser, str("temp"), 0, 10, false));
-        if (parser.isSet(str("seed")))
-            sampling.seed = static_cast<std::uint64_t>(number(parser, str("seed"), 0, 9e15, true));
-        line.sampling = sampling;
-    }
+    // The ranges of the tool bar's fields, which show these values.
+    if (parser.isSet(str("temp")))
+        line.temperature = static_cast<float>(number(parser, str("temp"), 0, 10, false));
+    if (parser.isSet(str("seed")))
+        line.seed = static_cast<std::uint64_t>(number(parser, str("seed"), 0, 2147483647, true));
     if (parser.isSet(str("no-kv-cache")))
         line.usesKvCache = false;
     line.exportFolder = parser.value(str("export"));

@@ -16,12 +16,13 @@ namespace lectern {
 struct CommandLine
 {
     QStringList files; // models (*.gguf) and saved runs (*.lectern.json) to open
-    QString model;     // --model; also the first model among `files`
+    QString model;     // --model
     LoadOptions load;
     std::optional<QString> prompt; // --run
     std::optional<PromptMode> promptMode;
     std::optional<int> maxTokens;
-    std::optional<SamplingParams> sampling;
+    std::optional<float> temperature;
+    std::optional<std::uint64_t> seed;
     std::optional<bool> usesKvCache;
     QString exportFolder;   // --export
     QString screenshotPath; // --screenshot
@@ -30,9 +31,7 @@ struct CommandLine
     std::optional<AnswerLens> lens;
     bool isProjector = false;
     bool overlaysRuns = false; // --overlay: opened runs are laid over each other
-    bool quits = false; // --quit, or implied by --screenshot
-
-    bool isJob() const { return prompt || !screenshotPath.isEmpty() || !exportFolder.isEmpty(); }
+    bool quits = false;        // --quit, or implied by --screenshot
 };
 
 // Parses argv before any QApplication exists (a job without a display needs to choose the platform plug-in first). On

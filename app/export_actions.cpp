@@ -71,10 +71,15 @@ void ExportActions::fill(QMenu *menu)
             if (!run)
                 return;
             m_settings->setExportFolder(folder);
-            const auto written = writeRunBundle(*run->record, m_charts, folder);
+            // A folder of its own: an earlier export is never overwritten.
+            const QString base = folder + QLatin1Char('/') + fileNameFor(run->title);
+            QString target = base;
+            for (int i = 2; QFileInfo::exists(target); ++i)
+                target = base + QLatin1Char('-') + QString::number(i);
+            const auto written = writeRunBundle(*run->record, m_charts, target);
             if (written)
                 Q_EMIT exported(tr("%n file(s) written to %1", nullptr, static_cast<int>(written->size()))
-                                    .arg(QDir::toNativeSeparators(folder)));
+                                    .arg(QDir::toNativeSeparators(target)));
             else
                 Q_EMIT failed(written.error());
         });
@@ -136,10 +141,13 @@ void ExportActions::askForChart(const NamedChart &chart)
         const ChartExportOptions options = dialog->options();
         const Theme theme = dialog->usesDarkTheme() ? Theme::dark() : Theme::light();
         const QString suffix = suffixOf(options.format);
-        askForFile(
-            tr("Save chart"), base + QLatin1Char('.') + suffix,
-            QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix), suffix,
-            [chart, options, theme](const QString &path) { return exportChart(*chart.chart, path, options, theme); });
+        askForFile(tr("Save chart"), base + QLatin1Char('.') + suffix,
+                   QStringLiteral("%1 (*.%2)").arg(suffix.toUpper(), suffix), suffix,
+                   [chart, options, theme](const QString &path) {
+                       ChartExportOptions chosen = options;
+                       chosen.format = formatOfPath(path); // "chart.svg" is an SVG, whatever the dialog said
+                       return exportChart(*chart.chart, path, chosen, theme);
+                   });
     });
     dialog->open();
 }

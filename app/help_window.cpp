@@ -48,7 +48,7 @@ QString HelpWindow::aboutText(const LoadedModelPtr &model)
         QStringLiteral("%1, %2").arg(QString::fromStdString(machine.cpu), tr("%n core(s)", nullptr, machine.cores)),
         QString::fromStdString(machine.instructionSet)};
     if (model)
-        facts << QStringLiteral("%1 (%2)").arg(QString::fromStdString(model->model.name),
+        facts << QStringLiteral("%1 (%2)").arg(QString::fromStdString(model->model.name).toHtmlEscaped(),
                                                QString::fromStdString(model->model.quantisation));
     return QStringLiteral("<h3>Lectern</h3><p>%1</p><p>%2</p><p>%3</p>")
         .arg(tr("A workbench to teach and learn how a language model serves a request."),

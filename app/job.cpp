@@ -2,10 +2,8 @@
 #include "app/job.h"
 
 #include "app/main_window.h"
-#include "app/run_bundle.h"
 
 #include <QBuffer>
-#include <QFileInfo>
 #include <QPixmap>
 #include <QSaveFile>
 #include <QTimer>
@@ -13,6 +11,12 @@
 #include <cstdio>
 
 namespace lectern {
+
+namespace {
+
+constexpr int kSettleMs = 250; // docks and charts are in place and painted
+
+} // namespace
 
 Job::Job(MainWindow *window, CommandLine line)
     : QObject(window)
@@ -23,98 +27,86 @@ Job::Job(MainWindow *window, CommandLine line)
 
 void Job::start()
 {
-    if (m_line.prompt) {
-        connect(m_window, &MainWindow::loadEnded, this, [this](bool loaded) {
-            if (loaded)
-                run();
-            else
-                fail(m_window->messageText());
-        });
-        connect(m_window, &MainWindow::runEnded, this, &Job::finishRun);
-    }
-    connect(m_window, &MainWindow::openFailed, this,
-            [this](const Error &error) { fail(QString::fromStdString(error.text())); });
+    connect(m_window, &MainWindow::openFailed, this, [this](const Error &error) {
+        if (!m_isDone && !m_hasRun) {
+            std::fprintf(stderr, "lectern: %s\n", error.text().c_str());
+            m_exitCode = 1;
+        }
+    });
+    connect(m_window, &MainWindow::runEnded, this, &Job::finishRun);
+    connect(m_window, &MainWindow::openingEnded, this, &Job::runWhenReady);
     m_window->openAtStart(m_line);
-    if (m_isDone)
-        return;
-    if (m_line.prompt) {
-        if (m_window->session()->state() == SessionState::NoModel)
-            fail(m_window->messageText());
-    } else if (m_window->session()->state() == SessionState::Loading) {
-        // A picture of the idle window shows the model it found.
-        connect(m_window, &MainWindow::loadEnded, this,
-                [this] { QTimer::singleShot(300, this, [this] { finishRun(m_window->runs()->currentId()); }); });
-    } else {
-        QTimer::singleShot(300, this, [this] { finishRun(m_window->runs()->currentId()); });
-    }
+    if (!m_window->isOpening())
+        runWhenReady();
 }
 
-void Job::run()
+void Job::runWhenReady()
 {
-    m_window->startRun();
+    if (m_isDone || m_hasRun)
+        return;
+    m_hasRun = true;
+    if (!m_line.prompt)
+        finishRun(m_window->runs()->currentId());
+    else if (m_window->session()->state() == SessionState::Ready)
+        m_window->startRun();
+    else if (m_exitCode == 0)
+        fail(m_window->messageText());
+    else
+        finish(); // the reason has been printed
 }
 
 void Job::finishRun(int runId)
 {
-    if (m_isDone)
+    if (m_isDone || !m_hasRun)
         return;
     const RunEntry *run = m_window->runs()->find(runId);
-    if (m_line.prompt && !run && m_line.screenshotPath.isEmpty()) {
-        fail(m_window->messageText());
-        return;
-    }
+    if (m_line.prompt && !run)
+        return fail(m_window->messageText());
+    if (run && run->record->error)
+        return fail(QString::fromStdString(run->record->error->text()));
     if (!m_line.exportFolder.isEmpty()) {
-        if (!run) {
-            fail(tr("There is no run to export."));
-            return;
-        }
+        if (!run)
+            return fail(tr("There is no run to export."));
         const auto written = writeRunBundle(*run->record, m_window->charts(), m_line.exportFolder);
-        if (!written) {
-            fail(QString::fromStdString(written.error().text()));
-            return;
-        }
+        if (!written)
+            return fail(QString::fromStdString(written.error().text()));
         for (const QString &path : *written)
             std::printf("%s\n", qUtf8Printable(path));
     }
-    if (m_line.screenshotPath.isEmpty()) {
-        m_isDone = true;
-        Q_EMIT finished(0);
-    } else {
-        QTimer::singleShot(200, this, &Job::takePicture); // after the last repaint
-    }
-}
-
-void Job::takePicture()
-{
-    if (m_isDone)
-        return;
-    const QPixmap picture = m_window->grab();
-    QByteArray png;
-    QBuffer buffer(&png);
-    buffer.open(QIODevice::WriteOnly);
-    picture.save(&buffer, "PNG");
-    QSaveFile file(m_line.screenshotPath);
-    if (!file.open(QIODevice::WriteOnly) || file.write(png) != png.size() || !file.commit()) {
-        fail(tr("%1: the picture cannot be written: %2").arg(m_line.screenshotPath, file.errorString()));
-        return;
-    }
-    std::printf("%s\n", qUtf8Printable(m_line.screenshotPath));
-    m_isDone = true;
-    Q_EMIT finished(0);
+    finish();
 }
 
 void Job::fail(const QString &message)
 {
-    if (m_isDone)
-        return;
-    if (!m_line.screenshotPath.isEmpty()) {
-        std::fprintf(stderr, "lectern: %s\n", qUtf8Printable(message));
-        QTimer::singleShot(200, this, &Job::takePicture); // a picture of the failure is a picture too
-        return;
-    }
-    m_isDone = true;
     std::fprintf(stderr, "lectern: %s\n", qUtf8Printable(message));
-    Q_EMIT finished(1);
+    m_exitCode = 1;
+    finish();
+}
+
+void Job::finish()
+{
+    m_isDone = true;
+    if (m_line.screenshotPath.isEmpty())
+        Q_EMIT finished(m_exitCode);
+    else
+        QTimer::singleShot(kSettleMs, this, &Job::takePicture);
+}
+
+void Job::takePicture()
+{
+    QByteArray png;
+    QBuffer buffer(&png);
+    buffer.open(QIODevice::WriteOnly);
+    QSaveFile file(m_line.screenshotPath);
+    if (m_window->grab().save(&buffer, "PNG") && file.open(QIODevice::WriteOnly) && file.write(png) == png.size() &&
+        file.commit()) {
+        std::printf("%s\n", qUtf8Printable(m_line.screenshotPath));
+    } else {
+        std::fprintf(stderr, "lectern: %s: the picture cannot be written: %s\n", qUtf8Printable(m_line.screenshotPath),
+                     qUtf8Printable(file.errorString()));
+        m_exitCode = 1;
+    }
+    Q_EMIT finished(m_exitCode);
 }
 
 } // namespace lectern

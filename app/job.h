@@ -22,13 +22,16 @@ Q_SIGNALS:
     void finished(int exitCode); // 0 or 1; every file written is named on stdout, every failure on stderr
 
 private:
-    void run();
+    void runWhenReady(); // everything named on the command line has been opened or refused
     void finishRun(int runId);
-    void takePicture();
     void fail(const QString &message);
+    void finish(); // picture, if wanted, then the end: a failure can be looked at too
+    void takePicture();
     MainWindow *m_window;
     CommandLine m_line;
+    bool m_hasRun = false;
     bool m_isDone = false;
+    int m_exitCode = 0;
 };
 
 } // namespace lectern

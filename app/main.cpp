@@ -65,6 +65,6 @@ int main(int argc, char **argv)
             QCoreApplication::exit(exitCode);
     });
     window.show();
-    job.start();
+    QMetaObject::invokeMethod(&job, &Job::start, Qt::QueuedConnection); // its end needs the running event loop
     return QApplication::exec();
 }

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/main_window.h"
 
-#include "app/core/file_path.h"
-#include "app/core/format.h"
 #include "app/core/prompt_text.h"
-#include "app/core/metric_text.h"
 #include "app/export_actions.h"
 #include "app/run_status_bar.h"
 #include "app/run_toolbar.h"
 #include "app/window_layout.h"
-#include "engine/trace/run_json.h"
 #include "widgets/answer_pane.h"
 #include "widgets/kv_chart.h"
 #include "widgets/latency_chart.h"
@@ -23,9 +19,7 @@
 #include <QApplication>
 #include <QCloseEvent>
 #include <QDir>
-#include <QFile>
-#include <QFileDialog>
-#include <QFileInfo>
+#include <QDockWidget>
 #include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
@@ -82,6 +76,9 @@ MainWindow::~MainWindow()
     // The worker goes first: nothing may arrive while panes are being taken down.
     delete m_session;
     m_session = nullptr;
+    m_settings->setLoadingModel({}); // closed by the user, not ended by the file
+    // Then the panes: they look at the store and the selection, which are members.
+    qDeleteAll(findChildren<QDockWidget *>());
 }
 
 void MainWindow::buildPanes()
@@ -147,139 +144,6 @@ void MainWindow::buildPanes()
     m_exports = new ExportActions(&m_store, m_settings, m_charts, this);
 }
 
-void MainWindow::connectSession()
-{
-    connect(m_session, &SessionController::stateChanged, this, &MainWindow::updateState);
-    connect(m_session, &SessionController::stateChanged, this, [this](SessionState state) {
-        if (state != SessionState::Loading && !m_settings->loadingModel().isEmpty())
-            m_settings->setLoadingModel({});
-    });
-    connect(m_session, &SessionController::modelChanged, this, [this] {
-        const LoadedModelPtr model = m_session->model();
-        m_tokenizer->setModel(model);
-        m_prompt->setModelAvailable(model != nullptr);
-        if (model) {
-            m_prompt->setChatAvailable(model->chatTemplate != nullptr,
-                                       model->chatTemplateProblem.empty()
-                                           ? tr("This model's file has no chat template.")
-                                           : QString::fromStdString(model->chatTemplateProblem));
-            m_settings->addRecentModel(m_session->modelPath());
-            m_messages->dismiss();
-            requestTokens();
-            Q_EMIT loadEnded(true);
-        }
-        updateState();
-    });
-    connect(m_session, &SessionController::loadProgressed, m_status, &RunStatusBar::setLoadProgress);
-    connect(m_session, &SessionController::loadFailed, this, [this](const QString &path, const Error &error) {
-        m_settings->forgetRecent(path);
-        showError(error);
-        Q_EMIT loadEnded(false);
-    });
-    connect(m_session, &SessionController::runEnded, this, &MainWindow::finishRun);
-    connect(&m_store, &RunStore::runChanged, this, &MainWindow::updateRun);
-    connect(&m_store, &RunStore::currentChanged, this, &MainWindow::showCurrentRun);
-    connect(&m_store, &RunStore::runEdited, this, &MainWindow::updateCharts);
-    connect(&m_store, &RunStore::runRemoved, this, &MainWindow::updateCharts);
-    connect(m_tokenizer, &PromptTokenizer::ready, this, &MainWindow::showPromptTokens);
-    connect(m_prompt, &PromptPane::edited, this, &MainWindow::requestTokens);
-    connect(m_prompt, &PromptPane::modeChanged, m_settings, &Settings::setPromptMode);
-    connect(m_prompt, &PromptPane::fileDropped, this, &MainWindow::openFile);
-    connect(m_prompt, &PromptPane::editRunPromptRequested, this, [this](int runId) {
-        const RunEntry *run = m_store.find(runId);
-        if (!run)
-            return;
-        const Request &request = run->record->request;
-        m_prompt->setMode(request.kind == PromptKind::Chat ? PromptMode::Chat : PromptMode::Raw);
-        m_prompt->setPromptText(QString::fromStdString(request.kind == PromptKind::Chat && !request.messages.empty()
-                                                           ? request.messages.back().content
-                                                           : request.text));
-    });
-    connect(m_answer, &AnswerPane::lensChanged, m_settings, &Settings::setAnswerLens);
-    connect(m_runsView, &RunsView::removeRequested, this, &MainWindow::removeRun);
-    connect(m_runsView, &RunsView::saveRequested, m_exports, &ExportActions::saveRunAs);
-    connect(m_exports, &ExportActions::exported, this,
-            [this](const QString &text) { m_messages->showMessage(MessageBar::Kind::Info, text); });
-    connect(m_exports, &ExportActions::failed, this, &MainWindow::showError);
-    connect(m_toolBar, &RunToolBar::backendChanged, this, [this] {
-        m_loadOptions.backend = m_toolBar->backend();
-        if (!m_session->modelPath().isEmpty())
-            m_session->loadModel(m_session->modelPath(), m_loadOptions);
-    });
-}
-
-void MainWindow::openAtStart(const CommandLine &line)
-{
-    m_loadOptions = line.load;
-    m_loadOptions.hashesFile = true; // a saved run says which file it was
-    m_toolBar->setBackend(line.load.backend);
-    if (line.maxTokens)
-        m_toolBar->setMaxTokens(*line.maxTokens);
-    if (line.sampling)
-        m_toolBar->setSampling(*line.sampling);
-    if (line.usesKvCache)
-        m_toolBar->setUsesKvCache(*line.usesKvCache);
-    if (line.promptMode)
-        m_prompt->setMode(*line.promptMode);
-    if (line.lens)
-        m_answer->setLens(*line.lens);
-    if (line.prompt)
-        setPrompt(*line.prompt);
-    if (line.overlaysRuns)
-        connect(&m_store, &RunStore::runAdded, this, [this](int id) { m_store.setOverlaid(id, true); });
-    for (const QString &file : line.files)
-        openFile(file);
-    if (!line.model.isEmpty()) {
-        loadModel(line.model);
-    } else if (m_session->state() == SessionState::NoModel) {
-        const QString crashed = m_settings->loadingModel();
-        if (!crashed.isEmpty()) {
-            m_settings->setLoadingModel({});
-            m_messages->showMessage(MessageBar::Kind::Warning,
-                                    tr("Lectern ended while it loaded %1, so it was not loaded again by itself.").arg(QDir::toNativeSeparators(crashed)),
-                                    tr("Load it"), [this, crashed] { loadModel(crashed); });
-            return;
-        }
-        const QStringList recent = m_settings->recentModels();
-        const QString candidate =
-            !recent.isEmpty() && QFileInfo::exists(recent.first()) ? recent.first() : bundledModelPath();
-        if (QFileInfo::exists(candidate))
-            loadModel(candidate);
-        else
-            offerModel();
-    }
-}
-
-void MainWindow::openFile(const QString &path)
-{
-    QFile file(path);
-    const bool isModel = file.open(QIODevice::ReadOnly) && file.peek(4) == "GGUF";
-    file.close();
-    if (isModel || path.endsWith(QLatin1String(".gguf"), Qt::CaseInsensitive)) {
-        loadModel(path);
-        return;
-    }
-    auto record = loadRun(toFilePath(path));
-    if (!record) {
-        m_settings->forgetRecent(path);
-        showError(record.error());
-        Q_EMIT openFailed(record.error());
-        return;
-    }
-    const QString title = record->request.title.empty() ? QFileInfo(path).completeBaseName()
-                                                        : QString::fromStdString(record->request.title);
-    m_settings->addRecentRun(QFileInfo(path).absoluteFilePath());
-    m_store.add(std::make_shared<RunRecord>(std::move(*record)), title, QFileInfo(path).absoluteFilePath());
-}
-
-void MainWindow::loadModel(const QString &path)
-{
-    m_messages->dismiss();
-    const QString absolute = QFileInfo(path).absoluteFilePath();
-    m_settings->setLoadingModel(absolute);
-    m_session->loadModel(absolute, m_loadOptions);
-}
-
 void MainWindow::offerModel()
 {
     m_messages->showMessage(MessageBar::Kind::Info,
@@ -317,7 +181,8 @@ Request MainWindow::currentRequest() const
 
 void MainWindow::requestTokens()
 {
-    m_settings->setSystemPrompt(m_prompt->systemPrompt());
+    if (!m_appliesCommandLine)
+        m_settings->setSystemPrompt(m_prompt->systemPrompt());
     m_shownPromptRun = m_store.currentId(); // from now on the pane shows the edited prompt
     m_tokenizer->request(m_prompt->promptText(), currentRequest());
 }
@@ -381,8 +246,12 @@ void MainWindow::showError(const Error &error)
 void MainWindow::removeRun(int runId)
 {
     const RunEntry *run = m_store.find(runId);
-    if (!run || runId == m_session->runningId())
+    if (!run)
         return;
+    if (runId == m_session->runningId()) {
+        m_messages->showMessage(MessageBar::Kind::Info, tr("This run goes on. Stop it before deleting it."));
+        return;
+    }
     const QString title = run->title;
     m_store.remove(runId);
     m_messages->showMessage(MessageBar::Kind::Info, tr("Run “%1” deleted.").arg(title), tr("Undo"),
@@ -404,7 +273,8 @@ void MainWindow::changeEvent(QEvent *event)
 
 void MainWindow::dragEnterEvent(QDragEnterEvent *event)
 {
-    if (event->mimeData()->hasUrls() && event->mimeData()->urls().constFirst().isLocalFile())
+    const QList<QUrl> urls = event->mimeData()->urls();
+    if (!urls.isEmpty() && urls.constFirst().isLocalFile())
         event->acceptProposedAction();
 }
 

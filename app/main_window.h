@@ -48,6 +48,7 @@ public:
     // A model (*.gguf) or a saved run (*.lectern.json), by its content.
     void openFile(const QString &path);
     void loadModel(const QString &path);
+    bool isOpening() const; // a model or a run is being read
 
     void setPrompt(const QString &text); // undoable
     void startRun();                     // or goes on with a paused one
@@ -55,14 +56,15 @@ public:
     const std::vector<NamedChart> &charts() const { return m_charts; }
     SessionController *session() { return m_session; }
     RunStore *runs() { return &m_store; }
-    void setTheme(ThemeChoice choice, bool projector);
-    void resetLayout(const QSize &size); // default places in a window of this size
-    QString messageText() const;         // of the message bar
+    void setTheme(ThemeChoice choice, bool projector); // the menu follows
+    void resetLayout(const QSize &size);               // default places in a window of this size
+    QString messageText() const;                       // of the message bar
 
 Q_SIGNALS:
     void runEnded(int runId); // also for refused ones, which leave no row: runId 0
     void loadEnded(bool loaded);
-    void openFailed(const lectern::Error &error);
+    void openFailed(const lectern::Error &error); // a model or a run
+    void openingEnded();                          // nothing is being read any more
 
 protected:
     void closeEvent(QCloseEvent *event) override;
@@ -77,6 +79,12 @@ private:
     void buildViewMenu();
     void buildHelpMenu();
     void connectSession();
+    void takeModel();
+    void loadLastModel();
+    void takeOpenedRun(const QString &path, Result<RunRecord> &opened);
+    void stopLoading();
+    void endOpening();
+    void editPromptOf(int runId);
     void fillModelMenu();
     void fillSamplesMenu();
     void chooseFile();
@@ -87,7 +95,6 @@ private:
     void showPromptTokens(const PromptTokensPtr &tokens);
     void showCurrentRun();
     void updateRun(int runId);
-    void showRunPrompt(const RunEntry &run);
     void updateCharts();
     void updateState();
     void finishRun(int runId);
@@ -98,7 +105,7 @@ private:
     RunStore m_store; // outlives the session
     SessionController *m_session;
     PromptTokenizer *m_tokenizer;
-    TokenSelection m_selection;
+    TokenSelection m_selection{this};
     Theme m_theme;
     LoadOptions m_loadOptions;
     WindowLayout *m_layout;
@@ -112,8 +119,11 @@ private:
     RunStatusBar *m_status;
     ExportActions *m_exports;
     QMenuBar *m_menuBar;
+    QAction *m_projectorAction;
     QMenu *m_recentRunsMenu = nullptr;
     int m_problemCount = 0;
+    int m_runsBeingOpened = 0;
+    bool m_appliesCommandLine = false; // changes are not remembered meanwhile
     std::vector<NamedChart> m_charts;
     int m_shownPromptRun = 0; // whose prompt the prompt pane shows as sent; 0: the edited one
 };

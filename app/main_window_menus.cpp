@@ -23,6 +23,16 @@
 
 namespace lectern {
 
+namespace {
+
+// A file name as it is: & marks a key in menus.
+QString menuText(QString name)
+{
+    return name.replace(QLatin1Char('&'), QLatin1String("&&"));
+}
+
+} // namespace
+
 void MainWindow::buildMenus()
 {
     QMenu *file = m_menuBar->addMenu(tr("&File"));
@@ -33,7 +43,8 @@ void MainWindow::buildMenus()
     connect(m_recentRunsMenu, &QMenu::aboutToShow, this, [this] {
         m_recentRunsMenu->clear();
         for (const QString &path : m_settings->recentRuns())
-            m_recentRunsMenu->addAction(QDir::toNativeSeparators(path), this, [this, path] { openFile(path); });
+            m_recentRunsMenu->addAction(menuText(QDir::toNativeSeparators(path)), this,
+                                        [this, path] { openFile(path); });
         if (m_recentRunsMenu->isEmpty())
             m_recentRunsMenu->addAction(tr("Saved runs appear here"))->setEnabled(false);
     });
@@ -60,7 +71,7 @@ void MainWindow::buildRunMenu()
     connect(m_toolBar->runAction(), &QAction::triggered, this, &MainWindow::startRun);
     connect(m_toolBar->stopAction(), &QAction::triggered, this, [this] {
         if (m_session->state() == SessionState::Loading)
-            m_session->cancelLoad();
+            stopLoading();
         else
             m_session->stop();
     });
@@ -77,6 +88,7 @@ void MainWindow::buildRunMenu()
 void MainWindow::buildViewMenu()
 {
     QMenu *view = m_menuBar->addMenu(tr("&View"));
+    view->setToolTipsVisible(true);
     m_layout->fillMenu(view);
     view->addSeparator();
     QAction *enlarge = view->addAction(tr("&Enlarge pane"));
@@ -112,13 +124,13 @@ void MainWindow::buildViewMenu()
         group->addAction(action);
         connect(action, &QAction::triggered, m_settings, [this, value = choice] { m_settings->setTheme(value); });
     }
-    QAction *projector = view->addAction(tr("&Projector: large text and lines"));
-    projector->setObjectName(QStringLiteral("projector"));
-    projector->setCheckable(true);
-    projector->setShortcut(QKeySequence(Qt::Key_F9));
-    projector->setChecked(m_settings->isProjector());
-    connect(projector, &QAction::toggled, m_settings, &Settings::setProjector);
-    const auto retheme = [this] { setTheme(m_settings->theme(), m_settings->isProjector()); };
+    m_projectorAction = view->addAction(tr("&Projector: large text and lines"));
+    m_projectorAction->setObjectName(QStringLiteral("projector"));
+    m_projectorAction->setCheckable(true);
+    m_projectorAction->setShortcut(QKeySequence(Qt::Key_F9));
+    m_projectorAction->setChecked(m_settings->isProjector());
+    connect(m_projectorAction, &QAction::toggled, m_settings, &Settings::setProjector);
+    const auto retheme = [this] { setTheme(m_settings->theme(), m_projectorAction->isChecked()); };
     connect(m_settings, &Settings::themeChanged, this, retheme);
     connect(m_settings, &Settings::projectorChanged, this, retheme);
 
@@ -165,7 +177,8 @@ void MainWindow::fillModelMenu()
     if (QFileInfo::exists(bundledModelPath()) && !paths.contains(bundledModelPath()))
         paths << bundledModelPath();
     for (const QString &path : paths) {
-        QAction *action = menu->addAction(QFileInfo(path).fileName(), this, [this, path] { loadModel(path); });
+        QAction *action =
+            menu->addAction(menuText(QFileInfo(path).fileName()), this, [this, path] { loadModel(path); });
         action->setToolTip(QDir::toNativeSeparators(path));
         action->setCheckable(true);
         action->setChecked(path == loaded);

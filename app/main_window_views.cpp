@@ -2,8 +2,6 @@
 // MainWindow: what the panes show.
 #include "app/main_window.h"
 
-#include "app/core/format.h"
-#include "app/core/prompt_text.h"
 #include "app/run_status_bar.h"
 #include "app/run_toolbar.h"
 #include "widgets/answer_pane.h"
@@ -13,6 +11,7 @@
 #include "widgets/run_chart.h"
 #include "widgets/runs_view.h"
 
+#include <QAction>
 #include <QApplication>
 #include <QFileInfo>
 
@@ -21,6 +20,8 @@ namespace lectern {
 void MainWindow::setTheme(ThemeChoice choice, bool projector)
 {
     m_theme = Theme::forChoice(choice, projector);
+    const QSignalBlocker blocker(m_projectorAction);
+    m_projectorAction->setChecked(projector);
     applyTheme(*qApp, m_theme);
     m_toolBar->setTheme(m_theme);
     m_messages->setTheme(m_theme);
@@ -35,12 +36,11 @@ void MainWindow::setTheme(ThemeChoice choice, bool projector)
 
 void MainWindow::updateState()
 {
-    const SessionState state = m_session->state();
     const RunEntry *running = m_store.find(m_session->runningId());
-    const RunEntry *shown = running ? running : m_store.current();
-    m_toolBar->setState(state, m_session->model(), m_session->modelPath());
-    m_status->setRun(shown ? shown->record.get() : nullptr);
-    m_status->setState(state, m_session->model(), shown ? shown->record.get() : nullptr);
+    const RunEntry *shown = m_store.current();
+    m_toolBar->setState(m_session->state(), m_session->model(), m_session->modelPath());
+    m_status->setRun(shown ? shown->record : nullptr);
+    m_status->setState(m_session->state(), m_session->model(), running && running->record->state == RunState::Decode);
     const QString name = QFileInfo(m_session->modelPath()).fileName();
     setWindowTitle(name.isEmpty() ? tr("Lectern") : tr("%1 – Lectern").arg(name));
 }
@@ -48,6 +48,10 @@ void MainWindow::updateState()
 void MainWindow::showPromptTokens(const PromptTokensPtr &tokens)
 {
     m_prompt->showTokens(tokens);
+    // The shown run may have been sent with these very tokens: then they are its tokens too.
+    const RunEntry *run = m_store.current();
+    if (run && m_prompt->isPromptOf(*run->record))
+        m_prompt->showRunPrompt(run->id, run->title, run->record);
 }
 
 void MainWindow::showCurrentRun()
@@ -55,6 +59,8 @@ void MainWindow::showCurrentRun()
     m_shownPromptRun = 0;
     const RunEntry *run = m_store.current();
     m_answer->showRun(run ? run->id : 0, run ? run->record : nullptr);
+    if (!run || run->record->promptTokens.empty())
+        m_prompt->showEditedPrompt();
     if (run) {
         updateRun(run->id);
     } else {
@@ -72,24 +78,18 @@ void MainWindow::updateRun(int runId)
         return;
     for (const NamedChart &chart : m_charts)
         chart.chart->updateRun(runId);
+    if (runId == m_session->runningId())
+        m_status->setState(m_session->state(), m_session->model(), run->record->state == RunState::Decode);
     if (runId != m_store.currentId())
         return;
     m_answer->updateRun();
     m_metrics->setMetrics(metricsOf(*run->record));
-    m_status->setRun(run->record.get());
-    showRunPrompt(*run);
-}
-
-// The pane below the editor shows what was sent, as soon as it is known.
-void MainWindow::showRunPrompt(const RunEntry &run)
-{
-    if (m_shownPromptRun == run.id || run.record->promptTokens.empty())
-        return;
-    m_shownPromptRun = run.id;
-    const Request &request = run.record->request;
-    const std::string own =
-        request.kind == PromptKind::Chat && !request.messages.empty() ? request.messages.back().content : request.text;
-    m_prompt->showRunPrompt(run.id, run.title, run.record, own == toPromptUtf8(m_prompt->promptText()).text);
+    m_status->setRun(run->record);
+    // The pane below the editor shows what was sent, as soon as it is known.
+    if (m_shownPromptRun != runId && !run->record->promptTokens.empty()) {
+        m_shownPromptRun = runId;
+        m_prompt->showRunPrompt(runId, run->title, run->record);
+    }
 }
 
 void MainWindow::updateCharts()

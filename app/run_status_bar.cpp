@@ -20,6 +20,7 @@ RunStatusBar::RunStatusBar(QWidget *parent)
         tr("Context: tokens of prompt and answer against the most the context holds. KV: memory of keys and values "
            "against its budget. Weights: memory of the model."));
     m_facts->setMinimumWidth(1);
+    m_facts->setTextFormat(Qt::PlainText);
     m_progress = new QProgressBar(this);
     m_progress->setObjectName(QStringLiteral("loadProgress"));
     m_progress->setTextVisible(false);
@@ -37,13 +38,16 @@ RunStatusBar::RunStatusBar(QWidget *parent)
 void RunStatusBar::setTheme(const Theme &theme)
 {
     m_theme = theme;
-    setState(m_sessionState, m_model, m_run);
+    m_progress->setMaximumHeight(fontMetrics().height());
+    m_progress->setFixedWidth(fontMetrics().averageCharWidth() * 24);
+    setState(m_sessionState, m_model, m_isDecoding);
 }
 
-void RunStatusBar::setState(SessionState state, const LoadedModelPtr &model, const RunRecord *run)
+void RunStatusBar::setState(SessionState state, const LoadedModelPtr &model, bool isDecoding)
 {
     m_sessionState = state;
     m_model = model;
+    m_isDecoding = isDecoding;
     m_progress->setVisible(state == SessionState::Loading);
     QString text;
     QColor color = m_theme.mutedText;
@@ -60,9 +64,8 @@ void RunStatusBar::setState(SessionState state, const LoadedModelPtr &model, con
         text = tr("ready");
         break;
     case SessionState::Running: {
-        const bool isDecode = run && run->state == RunState::Decode;
-        text = isDecode ? tr("running · decode") : tr("running · prefill");
-        color = isDecode ? m_theme.decodeColor : m_theme.prefillColor;
+        text = isDecoding ? tr("running · decode") : tr("running · prefill");
+        color = isDecoding ? m_theme.decodeColor : m_theme.prefillColor;
         break;
     }
     case SessionState::Paused:
@@ -92,13 +95,10 @@ void RunStatusBar::setLoadProgress(LoadPhase phase, quint64 doneBytes, quint64 t
     m_state->setText(QStringLiteral("<b style='color:%1'>%2</b>").arg(m_theme.accent.name(), text));
 }
 
-void RunStatusBar::setRun(const RunRecord *run)
+void RunStatusBar::setRun(std::shared_ptr<const RunRecord> run)
 {
-    m_run = run;
-    if (m_sessionState == SessionState::Running)
-        setState(m_sessionState, m_model, run);
-    else
-        updateFacts();
+    m_run = std::move(run);
+    updateFacts();
 }
 
 void RunStatusBar::setProblemCount(int count)

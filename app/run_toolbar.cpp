@@ -124,15 +124,12 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
 
     m_maxTokens = wholeBox(this, "maxTokens", 1, 100000);
     m_maxTokens->setToolTip(tr("Longest answer in tokens"));
-    limitWidth(m_maxTokens, 5);
     addWidget(labelled(tr("max"), m_maxTokens));
-    m_temperature = decimalBox(this, "temperature", 0, 10, 0.1, 2);
+    m_temperature = decimalBox(this, "temperature", 0, 10, 0.1, 3);
     m_temperature->setToolTip(tr("Temperature: 0 always takes the most likely token; higher values spread the choice"));
-    limitWidth(m_temperature, 4);
     addWidget(labelled(tr("temp"), m_temperature));
     m_seed = wholeBox(this, "seed", 0, std::numeric_limits<int>::max());
     m_seed->setToolTip(tr("Seed of the random numbers: the same seed gives the same answer"));
-    limitWidth(m_seed, 4);
     addWidget(labelled(tr("seed"), m_seed));
     addSamplingPopup();
 
@@ -147,14 +144,26 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
     setSampling(settings->sampling());
     setMaxTokens(settings->maxTokens());
     setUsesKvCache(settings->usesKvCache());
-    const auto remember = [this] { m_settings->setSampling(sampling()); };
+    setBackend(settings->usesReference() ? BackendChoice::Reference : BackendChoice::Cpu);
+    m_reuse->setChecked(settings->reusesPrefix());
+    const auto remember = [this] {
+        if (!m_remembers)
+            return;
+        m_settings->setSampling(sampling());
+        m_settings->setMaxTokens(maxTokens());
+        m_settings->setUsesKvCache(usesKvCache());
+        m_settings->setReusesPrefix(reusesPrefix());
+        m_settings->setUsesReference(backend() == BackendChoice::Reference);
+    };
     for (QDoubleSpinBox *box : {m_temperature, m_topP, m_minP, m_penalty})
         connect(box, &QDoubleSpinBox::valueChanged, this, remember);
-    for (QSpinBox *box : {m_seed, m_topK})
+    for (QSpinBox *box : {m_seed, m_topK, m_maxTokens})
         connect(box, &QSpinBox::valueChanged, this, remember);
-    connect(m_maxTokens, &QSpinBox::valueChanged, m_settings, &Settings::setMaxTokens);
-    connect(m_kvCache, &QAction::toggled, m_settings, &Settings::setUsesKvCache);
+    for (QAction *action : {m_kvCache, m_reuse})
+        connect(action, &QAction::toggled, this, remember);
+    connect(m_backend, &QComboBox::currentIndexChanged, this, remember);
     connect(m_backend, &QComboBox::currentIndexChanged, this, &RunToolBar::backendChanged);
+    fitFields();
     setState(SessionState::NoModel, nullptr, {});
 }
 
@@ -167,7 +176,7 @@ QWidget *RunToolBar::labelled(const QString &text, QWidget *input)
     auto *label = new QLabel(text, holder);
     label->setProperty("muted", true);
     label->setBuddy(input);
-    input->setAccessibleName(text);
+    input->setAccessibleName(input->toolTip());
     layout->addWidget(label);
     layout->addWidget(input);
     return holder;
@@ -195,6 +204,7 @@ void RunToolBar::addSamplingPopup()
         input->setAccessibleName(static_cast<QLabel *>(form->labelForField(input))->text());
 
     auto *menu = new QMenu(this);
+    menu->setToolTipsVisible(true);
     auto *action = new QWidgetAction(menu);
     action->setDefaultWidget(panel);
     menu->addAction(action);
@@ -217,11 +227,14 @@ void RunToolBar::addSamplingPopup()
 void RunToolBar::setTheme(const Theme &theme)
 {
     setIconSize(QSize(fontMetrics().height(), fontMetrics().height()));
-    m_run->setIcon(themedIcon(QStringLiteral("run"), theme, theme.palette().color(QPalette::HighlightedText))); // on the accent
+    m_run->setIcon(
+        themedIcon(QStringLiteral("run"), theme, theme.palette().color(QPalette::HighlightedText))); // on the accent
     m_stop->setIcon(themedIcon(QStringLiteral("stop"), theme));
     m_step->setIcon(themedIcon(QStringLiteral("step"), theme));
     m_samplesButton->setIcon(themedIcon(QStringLiteral("samples"), theme));
     m_exportButton->setIcon(themedIcon(QStringLiteral("export"), theme));
+    fitFields();
+    fitWidth();
 }
 
 void RunToolBar::resizeEvent(QResizeEvent *event)
@@ -230,15 +243,32 @@ void RunToolBar::resizeEvent(QResizeEvent *event)
     fitWidth();
 }
 
+void RunToolBar::changeEvent(QEvent *event)
+{
+    QToolBar::changeEvent(event);
+    if (event->type() == QEvent::FontChange && m_reuse) {
+        fitFields();
+        fitWidth();
+    }
+}
+
+void RunToolBar::fitFields()
+{
+    limitWidth(m_maxTokens, 5);
+    limitWidth(m_temperature, 4);
+    limitWidth(m_seed, 4);
+}
+
 void RunToolBar::fitWidth()
 {
     const int unit = fontMetrics().averageCharWidth();
     // The widest form that fits: full texts, a shorter model name, icons alone.
     for (const auto &[style, modelCharacters] :
-         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22), std::pair(Qt::ToolButtonTextBesideIcon, 14), std::pair(Qt::ToolButtonIconOnly, 22),
+         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22),
+          std::pair(Qt::ToolButtonTextBesideIcon, 14), std::pair(Qt::ToolButtonIconOnly, 22),
           std::pair(Qt::ToolButtonIconOnly, 14)}) {
-        for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step), static_cast<QWidget *>(m_samplesButton),
-                                static_cast<QWidget *>(m_exportButton)})
+        for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step),
+                                static_cast<QWidget *>(m_samplesButton), static_cast<QWidget *>(m_exportButton)})
             static_cast<QToolButton *>(button)->setToolButtonStyle(style);
         m_model->setText(fontMetrics().elidedText(m_modelText, Qt::ElideMiddle, unit * modelCharacters));
         layout()->invalidate();
@@ -255,7 +285,6 @@ void RunToolBar::setState(SessionState state, const LoadedModelPtr &model, const
     m_stop->setEnabled(state == SessionState::Running || state == SessionState::Paused ||
                        state == SessionState::Loading);
     m_run->setText(state == SessionState::Paused ? tr("Resume") : tr("Run"));
-    m_exportButton->setEnabled(state != SessionState::Running && state != SessionState::Stopping);
 
     QString text = tr("No model");
     if (state == SessionState::Loading)
@@ -314,6 +343,11 @@ void RunToolBar::setMaxTokens(int count)
 bool RunToolBar::usesKvCache() const
 {
     return m_kvCache->isChecked();
+}
+
+void RunToolBar::setRemembers(bool on)
+{
+    m_remembers = on;
 }
 
 void RunToolBar::setUsesKvCache(bool on)

@@ -45,18 +45,22 @@ public:
     bool usesKvCache() const;
     void setUsesKvCache(bool on);
     bool reusesPrefix() const;
+    void setRemembers(bool on); // off: what is set now is not for the next start
 
 Q_SIGNALS:
     void backendChanged();
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
+    void changeEvent(QEvent *event) override;
 
 private:
-    void fitWidth(); // icons only where the text does not fit
+    void fitFields(); // number fields as wide as so many digits of the font
+    void fitWidth();  // icons only where the text does not fit
     QWidget *labelled(const QString &text, QWidget *input);
     void addSamplingPopup();
     Settings *m_settings;
+    bool m_remembers = true;
     QString m_modelText; // before it is cut to the width
     QToolButton *m_model;
     QMenu *m_modelMenu;
@@ -70,7 +74,7 @@ private:
     QAction *m_stop;
     QAction *m_step;
     QAction *m_kvCache;
-    QAction *m_reuse;
+    QAction *m_reuse = nullptr;
     QSpinBox *m_maxTokens;
     QDoubleSpinBox *m_temperature;
     QSpinBox *m_seed;

@@ -70,7 +70,6 @@ bool WindowLayout::restore(const QByteArray &layout)
 
 void WindowLayout::setLocked(bool locked)
 {
-    m_isLocked = locked;
     for (QDockWidget *dock : m_panes) {
         QWidget *old = dock->titleBarWidget();
         dock->setTitleBarWidget(locked ? new QWidget(dock) : nullptr); // an empty widget hides the title bar
@@ -94,7 +93,7 @@ void WindowLayout::setEnlarged(bool enlarged)
     }
     QDockWidget *target = m_panes.front();
     for (QDockWidget *dock : m_panes)
-        if (dock->isAncestorOf(QApplication::focusWidget()) || dock->underMouse())
+        if (dock->isAncestorOf(QApplication::focusWidget()))
             target = dock;
     m_beforeEnlarge = m_window->saveState(kLayoutVersion);
     for (QDockWidget *dock : m_panes)

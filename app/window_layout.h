@@ -32,7 +32,6 @@ public:
 
     // Unlocked panes have title bars to drag, float and close them.
     void setLocked(bool locked);
-    bool isLocked() const { return m_isLocked; }
 
     // Hides all panes but the one with the focus (or shows all again).
     void setEnlarged(bool enlarged);
@@ -44,7 +43,6 @@ private:
     QMainWindow *m_window;
     std::vector<QDockWidget *> m_panes;
     QByteArray m_beforeEnlarge;
-    bool m_isLocked = false;
 };
 
 } // namespace lectern

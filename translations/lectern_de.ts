@@ -252,10 +252,6 @@
         <source>There is no run to export.</source>
         <translation>Es gibt keinen Lauf zum Exportieren.</translation>
     </message>
-    <message>
-        <source>%1: the picture cannot be written: %2</source>
-        <translation>%1: Das Bild lässt sich nicht schreiben: %2</translation>
-    </message>
 </context>
 <context>
     <name>lectern::KvChart</name>
@@ -614,6 +610,14 @@
     <message>
         <source>%1 – Lectern</source>
         <translation>%1 – Lectern</translation>
+    </message>
+    <message>
+        <source>This run goes on. Stop it before deleting it.</source>
+        <translation>Dieser Lauf geht noch weiter. Stoppen Sie ihn vor dem Löschen.</translation>
+    </message>
+    <message>
+        <source>Loading was stopped. No model is loaded.</source>
+        <translation>Das Laden wurde gestoppt. Es ist kein Modell geladen.</translation>
     </message>
 </context>
 <context>

@@ -54,6 +54,7 @@ AnswerPane::AnswerPane(QWidget *parent)
 
     m_footer = new QLabel(this);
     m_footer->setObjectName(QStringLiteral("answerFooter"));
+    m_footer->setTextFormat(Qt::PlainText);
     m_footer->setProperty("muted", true);
     m_footer->setWordWrap(true); // a long outcome must not widen the pane
 

@@ -16,6 +16,8 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lectern {
 
 namespace {
@@ -98,6 +100,7 @@ PromptPane::PromptPane(QWidget *parent)
 
     m_sentCaption = new QLabel(this);
     m_sentCaption->setObjectName(QStringLiteral("sentCaption"));
+    m_sentCaption->setTextFormat(Qt::PlainText);
     m_sentCaption->setProperty("muted", true);
     m_sentCaption->setWordWrap(true);
     m_editRunPrompt = new QPushButton(tr("Edit this prompt"), this);
@@ -152,6 +155,7 @@ PromptPane::PromptPane(QWidget *parent)
 
     connect(m_editor, &PromptEdit::promptChanged, this, [this] {
         m_editor->setRunId(0);
+        m_tokens.reset();
         updateCounts();
         Q_EMIT edited();
     });
@@ -161,8 +165,12 @@ PromptPane::PromptPane(QWidget *parent)
         if (!checked)
             return;
         m_system->setVisible(static_cast<PromptMode>(id) == PromptMode::Chat);
-        Q_EMIT modeChanged(static_cast<PromptMode>(id));
+        m_tokens.reset();
         Q_EMIT edited();
+    });
+    connect(m_modes, &QButtonGroup::idClicked, this, [this](int id) {
+        m_chosenMode = static_cast<PromptMode>(id);
+        Q_EMIT modeChosen(m_chosenMode);
     });
     connect(m_editRunPrompt, &QPushButton::clicked, this, [this] { Q_EMIT editRunPromptRequested(m_sentRunId); });
     updateCounts();
@@ -200,6 +208,7 @@ PromptMode PromptPane::mode() const
 
 void PromptPane::setMode(PromptMode mode)
 {
+    m_chosenMode = mode;
     (mode == PromptMode::Chat && m_chat->isEnabled() ? m_chat : m_raw)->setChecked(true);
 }
 
@@ -217,8 +226,7 @@ void PromptPane::setChatAvailable(bool available, const QString &reason)
 {
     m_chat->setEnabled(available);
     m_chat->setToolTip(available ? tr("The text becomes a user message in the model's own chat template.") : reason);
-    if (!available)
-        m_raw->setChecked(true);
+    (available && m_chosenMode == PromptMode::Chat ? m_chat : m_raw)->setChecked(true);
 }
 
 void PromptPane::setModelAvailable(bool available)
@@ -237,7 +245,21 @@ void PromptPane::showTokens(const PromptTokensPtr &tokens)
     if (tokens->userText != promptText())
         return;
     m_tokens = tokens;
+    showEditedPrompt();
+}
+
+void PromptPane::showEditedPrompt()
+{
+    m_editor->setRunId(0);
+    m_editRunPrompt->hide();
     m_note->setVisible(false);
+    if (!m_tokens) {
+        m_sent->clearTokens();
+        m_sentCaption->clear();
+        m_sentPart->setVisible(mode() == PromptMode::Chat);
+        return;
+    }
+    const PromptTokensPtr tokens = m_tokens;
     if (tokens->error) {
         m_editor->showTokens(tokens->userText, {}, {}, 0, 0);
         m_sent->clearTokens();
@@ -257,7 +279,6 @@ void PromptPane::showTokens(const PromptTokensPtr &tokens)
     m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, own.begin, own.end);
     showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
              prepared.tokens);
-    m_editRunPrompt->hide();
     m_sentPart->setVisible(m_editor->spans().size() != m_sent->spans().size());
     if (!prepared.warning.empty()) {
         m_note->setText(QString::fromStdString(prepared.warning));
@@ -274,8 +295,19 @@ void PromptPane::showSent(int runId, const QString &caption, const std::string &
     m_sent->showPrompt(runId, text, tokens);
 }
 
-void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<const RunRecord> record, bool isEdited)
+bool PromptPane::isPromptOf(const RunRecord &record) const
 {
+    if (!m_tokens || m_tokens->error)
+        return false;
+    const auto &own = m_tokens->prepared.tokens, &sent = record.promptTokens;
+    return own.size() == sent.size() &&
+           std::equal(own.begin(), own.end(), sent.begin(),
+                      [](const TokenRecord &a, const TokenRecord &b) { return a.id == b.id; });
+}
+
+void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<const RunRecord> record)
+{
+    const bool isEdited = isPromptOf(*record);
     m_editor->setRunId(isEdited ? runId : 0);
     const int count = static_cast<int>(record->promptTokens.size());
     QString caption = isEdited ? tr("Sent to the model: %n token(s)", nullptr, count)
@@ -289,7 +321,7 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
 
 void PromptPane::updateCounts()
 {
-    const QString text = m_editor->toPlainText();
+    const QString text = m_editor->promptText();
     const TextCounts counts = countText(text);
     QStringList parts{tr("%n word(s)", nullptr, counts.words), tr("%n character(s)", nullptr, counts.characters)};
     const int tokens = static_cast<int>(

@@ -43,14 +43,18 @@ public:
 
     // Live tokens of promptText(). Ignored when they belong to an older text.
     void showTokens(const PromptTokensPtr &tokens);
-    // Below the editor: the prompt of a run as it was sent. `isEdited`: it is the text in the editor.
-    void showRunPrompt(int runId, const QString &title, std::shared_ptr<const RunRecord> record, bool isEdited);
+    // Were these tokens sent by the run, one for one?
+    bool isPromptOf(const RunRecord &record) const;
+    // Below the editor: the prompt of a run as it was sent. When it is the edited one, the editor's tokens are the
+    // run's.
+    void showRunPrompt(int runId, const QString &title, std::shared_ptr<const RunRecord> record);
+    void showEditedPrompt(); // back to what the editor holds
 
     PromptEdit *editor() const { return m_editor; }
 
 Q_SIGNALS:
-    void edited(); // text, mode or system prompt: tokenize again
-    void modeChanged(lectern::PromptMode mode);
+    void edited();                             // text, mode or system prompt: tokenize again
+    void modeChosen(lectern::PromptMode mode); // by the user, not for want of a template
     void fileDropped(const QString &path);
     void editRunPromptRequested(int runId);
 
@@ -71,7 +75,8 @@ private:
     QWidget *m_sentPart; // below the editor; hidden while it would only repeat the editor
     QSplitter *m_splitter;
     Theme m_theme;
-    PromptTokensPtr m_tokens;
+    PromptTokensPtr m_tokens; // of the editor's text; nullptr while unknown
+    PromptMode m_chosenMode = PromptMode::Chat;
     bool m_hasModel = false;
     int m_sentRunId = 0;
 };

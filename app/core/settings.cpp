@@ -31,6 +31,8 @@ constexpr auto kPenalty = u"sampling/repetitionPenalty";
 constexpr auto kSeed = u"sampling/seed";
 constexpr auto kMaxTokens = u"run/maxTokens"; // 1..100000
 constexpr auto kKvCache = u"run/kvCache";     // true, false
+constexpr auto kReusesPrefix = u"run/reusesPrefix";   // false, true
+constexpr auto kUsesReference = u"run/usesReference"; // false, true
 constexpr auto kRecentModels = u"files/recentModels";
 constexpr auto kRecentRuns = u"files/recentRuns";
 constexpr auto kExportFolder = u"files/exportFolder"; // an existing folder
@@ -243,6 +245,26 @@ bool Settings::usesKvCache() const
 void Settings::setUsesKvCache(bool on)
 {
     m_settings.setValue(name(key::kKvCache), on);
+}
+
+bool Settings::reusesPrefix() const
+{
+    return readBool(m_settings, key::kReusesPrefix, false);
+}
+
+void Settings::setReusesPrefix(bool on)
+{
+    m_settings.setValue(name(key::kReusesPrefix), on ? QStringLiteral("true") : QStringLiteral("false"));
+}
+
+bool Settings::usesReference() const
+{
+    return readBool(m_settings, key::kUsesReference, false);
+}
+
+void Settings::setUsesReference(bool on)
+{
+    m_settings.setValue(name(key::kUsesReference), on ? QStringLiteral("true") : QStringLiteral("false"));
 }
 
 QStringList Settings::recentModels() const

@@ -61,6 +61,11 @@ public:
     bool usesKvCache() const;
     void setUsesKvCache(bool on);
 
+    bool reusesPrefix() const; // default off: every run then costs the same
+    void setReusesPrefix(bool on);
+    bool usesReference() const; // the reference backend instead of the fast one
+    void setUsesReference(bool on);
+
     QStringList recentModels() const; // newest first, absolute paths
     void addRecentModel(const QString &path);
     QStringList recentRuns() const;

@@ -56,10 +56,11 @@ private slots:
     void theMainJobWritesChartsAndData()
     {
         const QString folder = m_folder.filePath(QStringLiteral("一時　フォルダ"));
-        const Outcome outcome = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("the model"),
-                                             QStringLiteral("--raw"), QStringLiteral("--max-tokens"), QStringLiteral("5"),
-                                             QStringLiteral("--export"), folder, QStringLiteral("--quit")},
-                                            {{QStringLiteral("TMPDIR"), m_folder.path()}});
+        const Outcome outcome =
+            lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("the model"),
+                         QStringLiteral("--raw"), QStringLiteral("--max-tokens"), QStringLiteral("5"),
+                         QStringLiteral("--export"), folder, QStringLiteral("--quit")},
+                        {{QStringLiteral("TMPDIR"), m_folder.path()}});
         QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
         QCOMPARE(outcome.out.count(QLatin1Char('\n')), 13);
         const auto record = loadRun((folder + QStringLiteral("/run.lectern.json")).toStdString());
@@ -72,11 +73,14 @@ private slots:
     {
         const auto exportWith = [&](const QString &locale) {
             const QString folder = m_folder.filePath(QStringLiteral("out-") + locale);
-            const Outcome outcome = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("x"), QStringLiteral("--raw"),
-                                                 QStringLiteral("--max-tokens"), QStringLiteral("3"), QStringLiteral("--export"), folder, QStringLiteral("--quit")},
-                                                {{QStringLiteral("LC_ALL"), locale}, {QStringLiteral("LANG"), locale}});
+            const Outcome outcome =
+                lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("x"),
+                             QStringLiteral("--raw"), QStringLiteral("--max-tokens"), QStringLiteral("3"),
+                             QStringLiteral("--export"), folder, QStringLiteral("--quit")},
+                            {{QStringLiteral("LC_ALL"), locale}, {QStringLiteral("LANG"), locale}});
             QFile file(folder + QStringLiteral("/metrics.csv"));
-            return outcome.exitCode == 0 && file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
+            return outcome.exitCode == 0 && file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll())
+                                                                           : QString();
         };
         const QStringList english = exportWith(QStringLiteral("C.UTF-8")).split(QLatin1Char('\n'));
         const QStringList german = exportWith(QStringLiteral("de_DE.UTF-8")).split(QLatin1Char('\n'));
@@ -89,9 +93,10 @@ private slots:
     void aPictureOfTheWindowHasTheSizeAskedFor()
     {
         const QString path = m_folder.filePath(QStringLiteral("window.png"));
-        const Outcome outcome = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("the"), QStringLiteral("--max-tokens"),
-                                             QStringLiteral("4"), QStringLiteral("--screenshot"), path, QStringLiteral("--size"), QStringLiteral("1024x640"),
-                                             QStringLiteral("--theme"), QStringLiteral("dark")});
+        const Outcome outcome = lecternWith(
+            {QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("the"),
+             QStringLiteral("--max-tokens"), QStringLiteral("4"), QStringLiteral("--screenshot"), path,
+             QStringLiteral("--size"), QStringLiteral("1024x640"), QStringLiteral("--theme"), QStringLiteral("dark")});
         QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
         const QImage picture(path);
         QCOMPARE(picture.size(), QSize(1024, 640));
@@ -120,19 +125,45 @@ private slots:
 
     void failuresEndWithOneAndTheReason()
     {
-        const Outcome missing = lecternWith({QStringLiteral("--model"), QStringLiteral("/nowhere/x.gguf"), QStringLiteral("--run"), QStringLiteral("a"),
-                                             QStringLiteral("--export"), m_folder.filePath(QStringLiteral("e")), QStringLiteral("--quit")});
+        const Outcome missing = lecternWith({QStringLiteral("--model"), QStringLiteral("/nowhere/x.gguf"),
+                                             QStringLiteral("--run"), QStringLiteral("a"), QStringLiteral("--export"),
+                                             m_folder.filePath(QStringLiteral("e")), QStringLiteral("--quit")});
         QCOMPARE(missing.exitCode, 1);
         QVERIFY2(missing.err.contains(QStringLiteral("/nowhere/x.gguf")), qPrintable(missing.err));
-        const Outcome unwritable = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("a"), QStringLiteral("--raw"),
-                                                QStringLiteral("--max-tokens"), QStringLiteral("2"), QStringLiteral("--export"), m_model, QStringLiteral("--quit")});
+        const Outcome unwritable =
+            lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("a"),
+                         QStringLiteral("--raw"), QStringLiteral("--max-tokens"), QStringLiteral("2"),
+                         QStringLiteral("--export"), m_model, QStringLiteral("--quit")});
         QCOMPARE(unwritable.exitCode, 1);
         QVERIFY2(unwritable.err.contains(m_model), qPrintable(unwritable.err));
-        const Outcome empty = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QString(), QStringLiteral("--quit")});
+        const Outcome empty = lecternWith(
+            {QStringLiteral("--model"), m_model, QStringLiteral("--run"), QString(), QStringLiteral("--quit")});
         QCOMPARE(empty.exitCode, 1);
         const Outcome display = lecternWith({});
         QCOMPARE(display.exitCode, 1);
         QVERIFY(display.err.contains(QStringLiteral("display")));
+    }
+
+    // Every failure ends the program, with or without a prompt.
+    void failuresToOpenEndWithOne()
+    {
+        const QString damaged = m_folder.filePath(QStringLiteral("damaged.lectern.json"));
+        QFile file(damaged);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("{\"schemaVersion\"");
+        file.close();
+        const QString quit = QStringLiteral("--quit");
+        for (const QStringList &arguments :
+             {QStringList{QStringLiteral("nothere.lectern.json"), quit},
+              QStringList{damaged, QStringLiteral("--export"), m_folder.filePath(QStringLiteral("x")), quit},
+              QStringList{QStringLiteral("--model"), QStringLiteral("/nowhere.gguf"), quit},
+              QStringList{QStringLiteral("--run"), QStringLiteral("hi"), quit},
+              QStringList{QStringLiteral("--model"), m_model, QStringLiteral("--screenshot"),
+                          QStringLiteral("/nowhere/x.png")}}) {
+            const Outcome outcome = lecternWith(arguments);
+            QVERIFY2(outcome.exitCode == 1, qPrintable(arguments.join(QLatin1Char(' ')) + outcome.err));
+            QVERIFY2(outcome.err.contains(QStringLiteral("lectern: ")), qPrintable(outcome.err));
+        }
     }
 
     void helpAndVersionPrint()

@@ -204,18 +204,30 @@ private slots:
         QVERIFY(metricsOf(*first).kvUsedBytes > 0);
     }
 
-    void hoveringInTheAnswerMarksTheSameTokenInThePrompt()
+    void hoveringATokenSelectsItForEveryPane()
     {
         QVERIFY(load(tinyPath()));
         type(QStringLiteral("the model"));
-        QVERIFY(run() > 0);
+        QTRY_VERIFY(!editor()->spans().empty() && editor()->spans().back().end == 9);
+        const int id = run();
+        QVERIFY(id > 0);
         auto *selection = m_window->findChild<TokenSelection *>();
-        Q_UNUSED(selection); // a member, not a child: checked through the views
         QTextCursor cursor(answer()->document());
         QVERIFY(!answer()->spans().empty());
         cursor.setPosition(answer()->spans().front().begin);
-        QTest::mouseMove(answer()->viewport(), answer()->cursorRect(cursor).center() + QPoint(2, 0));
-        QVERIFY(!answer()->grab().toImage().isNull());
+        QTest::mouseMove(answer()->viewport(), answer()->cursorRect(cursor).center() + QPoint(3, 0));
+        QCOMPARE(selection->hovered(), (TokenRef{id, TokenPart::Output, answer()->spans().front().lastToken}));
+        // The editor's tokens are those that were sent: hovering them selects tokens of the run.
+        QTextCursor first(editor()->document());
+        first.setPosition(editor()->spans().front().begin);
+        QTest::mouseMove(editor()->viewport(), editor()->cursorRect(first).center() + QPoint(3, 0));
+        QCOMPARE(selection->hovered(), (TokenRef{id, TokenPart::Prompt, editor()->spans().front().lastToken}));
+        // An edit makes them tokens of a prompt that has not run.
+        QTest::keyClicks(editor(), QStringLiteral("s"));
+        QTRY_COMPARE(editor()->spans().back().end, editor()->promptText().size());
+        QTest::mouseMove(editor()->viewport(), QPoint(editor()->viewport()->width() - 2, 2));
+        QTest::mouseMove(editor()->viewport(), editor()->cursorRect(first).center() + QPoint(3, 0));
+        QCOMPARE(selection->hovered().runId, 0);
     }
 
     void anEmptyPromptIsRefusedWithoutARow()
@@ -303,7 +315,8 @@ private slots:
         }
         QFile tokens(folder + QStringLiteral("/tokens.csv"));
         QVERIFY(tokens.open(QIODevice::ReadOnly));
-        QVERIFY(tokens.readAll().count('\n') >= static_cast<int>(1 + record->promptTokens.size() + record->outputTokens.size()));
+        QVERIFY(tokens.readAll().count('\n') >=
+                static_cast<int>(1 + record->promptTokens.size() + record->outputTokens.size()));
     }
 
     void aSavedRunOpensWithTheVerySameCharts()
@@ -318,7 +331,7 @@ private slots:
         QVERIFY(saveRun(*m_window->runs()->current()->record, path.toStdString()));
         const int first = m_window->runs()->currentId();
         m_window->openFile(path);
-        QVERIFY(m_window->runs()->currentId() != first);
+        QTRY_VERIFY(m_window->runs()->currentId() != first);
         QStringList after;
         for (const NamedChart &chart : m_window->charts())
             after << chart.chart->dataSummary();
@@ -334,7 +347,7 @@ private slots:
         file.write("{\"schemaVersion\": 1, \"outputTokens\": 7}");
         file.close();
         m_window->openFile(path);
-        QVERIFY(m_window->messageText().contains(QStringLiteral("damaged.lectern.json")));
+        QTRY_VERIFY(m_window->messageText().contains(QStringLiteral("damaged.lectern.json")));
         QCOMPARE(m_window->runs()->runs().size(), std::size_t(0));
     }
 
@@ -403,16 +416,20 @@ private slots:
     void everyInputHasAnAccessibleName()
     {
         for (QWidget *widget : m_window->findChildren<QWidget *>()) {
-            const bool isInput = qobject_cast<QAbstractSpinBox *>(widget) || qobject_cast<QComboBox *>(widget) ||
-                                 qobject_cast<QPlainTextEdit *>(widget) || qobject_cast<QAbstractButton *>(widget) ||
-                                 (qobject_cast<QLineEdit *>(widget) && !qobject_cast<QAbstractSpinBox *>(widget->parent()) &&
-                                  !qobject_cast<QComboBox *>(widget->parent()));
-            if (!isInput || !widget->isVisibleTo(m_window.get()) || widget->objectName().startsWith(QLatin1String("qt_")))
+            const bool isInput =
+                qobject_cast<QAbstractSpinBox *>(widget) || qobject_cast<QComboBox *>(widget) ||
+                qobject_cast<QPlainTextEdit *>(widget) || qobject_cast<QAbstractButton *>(widget) ||
+                (qobject_cast<QLineEdit *>(widget) && !qobject_cast<QAbstractSpinBox *>(widget->parent()) &&
+                 !qobject_cast<QComboBox *>(widget->parent()));
+            if (!isInput || !widget->isVisibleTo(m_window.get()) ||
+                widget->objectName().startsWith(QLatin1String("qt_")))
                 continue;
             const auto *button = qobject_cast<QAbstractButton *>(widget);
-            const bool isNamed = !widget->accessibleName().isEmpty() || (button && (!button->text().isEmpty() || !button->toolTip().isEmpty()));
-            QVERIFY2(isNamed, qPrintable(QLatin1String(widget->metaObject()->className()) + QLatin1Char(' ') + widget->objectName() +
-                                         QStringLiteral(" in ") + widget->parent()->objectName()));
+            const bool isNamed = !widget->accessibleName().isEmpty() ||
+                                 (button && (!button->text().isEmpty() || !button->toolTip().isEmpty()));
+            QVERIFY2(isNamed,
+                     qPrintable(QLatin1String(widget->metaObject()->className()) + QLatin1Char(' ') +
+                                widget->objectName() + QStringLiteral(" in ") + widget->parent()->objectName()));
         }
     }
 
@@ -421,11 +438,43 @@ private slots:
         QMap<QString, QString> seen;
         for (QAction *item : m_window->findChildren<QAction *>()) {
             for (const QKeySequence &key : item->shortcuts()) {
-                QVERIFY2(!seen.contains(key.toString()), qPrintable(key.toString() + QStringLiteral(": ") + item->text()));
+                QVERIFY2(!seen.contains(key.toString()),
+                         qPrintable(key.toString() + QStringLiteral(": ") + item->text()));
                 seen.insert(key.toString(), item->text());
             }
         }
         QVERIFY(seen.size() > 8);
+    }
+
+    void aRefusedLoadIsSaidAndAStoppedOneCanBeRepeated()
+    {
+        m_window->loadModel(tinyPath());
+        QTest::keyClick(m_window.get(), Qt::Key_Period, Qt::ControlModifier);
+        if (m_window->session()->state() == SessionState::NoModel) // otherwise it was quicker than the key
+            QVERIFY(m_window->messageText().contains(QStringLiteral("stopped")));
+        QVERIFY(load(tinyPath()));
+    }
+
+    void settingsAreRememberedButNotThoseOfTheCommandLine()
+    {
+        m_window->findChild<QSpinBox *>(QStringLiteral("topK"))->setValue(40);
+        CommandLine line;
+        line.maxTokens = 7;
+        line.lens = AnswerLens::Latency;
+        m_window->openAtStart(line);
+        QCOMPARE(m_window->findChild<QSpinBox *>(QStringLiteral("maxTokens"))->value(), 7);
+        QCOMPARE(m_settings->sampling().topK, 40);
+        QCOMPARE(m_settings->maxTokens(), 24);
+        QCOMPARE(m_settings->answerLens(), AnswerLens::Tokens);
+    }
+
+    void theProjectorEnlargesAndComesBack()
+    {
+        const int before = editor()->fontMetrics().height();
+        action("projector")->trigger();
+        QTRY_VERIFY(editor()->fontMetrics().height() > before * 5 / 4);
+        action("projector")->trigger();
+        QTRY_COMPARE(editor()->fontMetrics().height(), before);
     }
 
     void closingWhileARunGoesOnIsQuickAndClean()
