@@ -182,7 +182,8 @@ private slots:
         // Together they are the line: nothing is covered twice, and at most spaces at a change of direction are left
         // out (whether their glyphs have an extent depends on the font).
         const double width = view.linesIn(view.viewport()->rect()).front().line.naturalTextWidth();
-        const double spaces = 2 * view.fontMetrics().horizontalAdvance(QLatin1Char(' '));
+        const double spaces =
+            static_cast<double>(words.size()) * view.fontMetrics().horizontalAdvance(QLatin1Char(' '));
         QVERIFY2(covered < width + 1 && covered > width - spaces - 1,
                  qPrintable(QStringLiteral("%1 of %2").arg(covered).arg(width)));
         for (std::size_t i = 0; i < boxes.size(); ++i) {
