@@ -73,11 +73,6 @@ void MainWindow::takeModel()
                                        ? tr("This model's file has no chat template.")
                                        : QString::fromStdString(model->chatTemplateProblem));
         m_settings->addRecentModel(m_session->modelPath());
-        QStringList warnings;
-        for (const std::string &warning : model->warnings)
-            warnings << QString::fromStdString(warning);
-        if (!warnings.isEmpty())
-            m_messages->showMessage(MessageBar::Kind::Warning, warnings.join(QLatin1Char('\n')));
         requestTokens();
         Q_EMIT loadEnded(true);
     }

@@ -48,9 +48,10 @@ void MainWindow::updateState()
 void MainWindow::showPromptTokens(const PromptTokensPtr &tokens)
 {
     m_prompt->showTokens(tokens);
-    // The shown run may have been sent with these very tokens: then they are its tokens too.
+    // The shown run may have been sent with these very tokens: then they are its tokens too. And beside an empty editor
+    // the prompt of the shown run says more.
     const RunEntry *run = m_store.current();
-    if (run && m_prompt->isPromptOf(*run->record))
+    if (run && (m_prompt->isPromptOf(*run->record) || m_prompt->promptText().isEmpty()))
         m_prompt->showRunPrompt(run->id, run->title, run->record);
 }
 

@@ -255,7 +255,7 @@ void RunToolBar::changeEvent(QEvent *event)
 void RunToolBar::fitFields()
 {
     limitWidth(m_maxTokens, 5);
-    limitWidth(m_temperature, 4);
+    limitWidth(m_temperature, 5);
     limitWidth(m_seed, 4);
 }
 
@@ -294,7 +294,11 @@ void RunToolBar::setState(SessionState state, const LoadedModelPtr &model, const
                                              QString::fromStdString(model->model.quantisation));
     m_modelText = text;
     fitWidth();
-    m_model->setToolTip(model ? modelPath : tr("Choose a model"));
+    QString toolTip = model ? modelPath : tr("Choose a model");
+    if (model)
+        for (const std::string &warning : model->warnings) // what is odd but usable in the file
+            toolTip += QLatin1Char('\n') + QString::fromStdString(warning);
+    m_model->setToolTip(toolTip);
 }
 
 BackendChoice RunToolBar::backend() const

@@ -2,6 +2,7 @@
 // Data flow and input of the charts; drawing is in run_chart_paint.cpp.
 #include "widgets/run_chart.h"
 
+#include <QApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QSet>
@@ -115,6 +116,7 @@ void RunChart::setUpPlot()
 
 void RunChart::setTheme(const Theme &theme)
 {
+    m_titleLabel->setFont(paneTitleFont(QApplication::font()));
     m_theme = theme;
     applyThemeToPlot();
     updateTexts();

@@ -29,6 +29,7 @@ QToolBar { background: @card; border: none; border-bottom: 1px solid @border; sp
 QToolBar::separator { background: transparent; width: @gap; }
 QToolBar QToolButton, QToolBar QPushButton {
     background: @button; border: 1px solid @border; border-radius: @radius; padding: @pad @wide; }
+QToolBar QToolButton#qt_toolbar_ext_button { padding: 0; }
 QToolBar QToolButton:hover, QToolBar QPushButton:hover { border-color: @accent; }
 QToolBar QToolButton:pressed, QToolBar QPushButton:pressed, QToolBar QToolButton:checked { background: @pressed; border-color: @accent; }
 QToolBar QToolButton:disabled, QToolBar QPushButton:disabled { color: @disabled; }
