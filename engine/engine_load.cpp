@@ -12,7 +12,7 @@ namespace lectern {
 namespace {
 
 constexpr int kDefaultContextTokens = 8192; // models promise up to a million; memory for that is asked for on purpose
-constexpr int kMaxThreads = 1024;
+constexpr int kMaxThreadsPerCore = 4;       // beyond that every barrier waits for threads without a core
 
 struct Loader
 {
@@ -47,10 +47,11 @@ Result<void> Loader::checkStop() const
 
 Result<void> Loader::checkThreads() const
 {
-    if (options.threads < 0 || options.threads > kMaxThreads)
+    const int most = cpuCoreCount() * kMaxThreadsPerCore;
+    if (options.threads < 0 || options.threads > most)
         return fail(ErrorCode::InvalidInput,
-                    "is " + std::to_string(options.threads) + ", expected 0 (all cores) to " +
-                        std::to_string(kMaxThreads),
+                    "is " + std::to_string(options.threads) + ", expected 0 (all cores) to " + std::to_string(most) +
+                        " (" + std::to_string(kMaxThreadsPerCore) + " per core)",
                     "threads");
     return {};
 }

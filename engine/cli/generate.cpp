@@ -60,6 +60,8 @@ void explainEnd(const RunRecord &record)
 {
     if (record.finishReason == FinishReason::ContextFull)
         failed("stopped: the context of " + std::to_string(record.engine.contextTokens) + " tokens is full");
+    else if (record.finishReason == FinishReason::Cancelled)
+        failed("stopped by a signal after " + std::to_string(record.outputTokens.size()) + " tokens");
     else if (record.finishReason == FinishReason::MemoryFull)
         failed("stopped: the KV budget of " + std::to_string(record.engine.kvBudgetBytes) + " bytes is used up");
 }
