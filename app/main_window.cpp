@@ -53,6 +53,7 @@ MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver)
 {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
+    m_opener.setMaxThreadCount(1);
     setContentsMargins(6, 0, 6, 0);
     resize(1280, 800);
     buildPanes();

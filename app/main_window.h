@@ -12,6 +12,7 @@
 #include "widgets/theme.h"
 
 #include <QMainWindow>
+#include <QThreadPool>
 
 #include <memory>
 #include <vector>
@@ -122,6 +123,7 @@ private:
     QAction *m_projectorAction;
     QMenu *m_recentRunsMenu = nullptr;
     int m_problemCount = 0;
+    QThreadPool m_opener; // reads saved runs, one after the other: the last one asked for is shown
     int m_runsBeingOpened = 0;
     bool m_appliesCommandLine = false; // changes are not remembered meanwhile
     std::vector<NamedChart> m_charts;

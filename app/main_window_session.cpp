@@ -153,7 +153,7 @@ void MainWindow::openFile(const QString &path)
     using Opened = std::shared_ptr<Result<RunRecord>>;
     const QString absolute = QFileInfo(path).absoluteFilePath();
     ++m_runsBeingOpened;
-    QtConcurrent::run([absolute] {
+    QtConcurrent::run(&m_opener, [absolute] {
         return std::make_shared<Result<RunRecord>>(loadRun(toFilePath(absolute)));
     }).then(this, [this, absolute](const Opened &opened) {
         --m_runsBeingOpened;
