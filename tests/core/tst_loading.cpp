@@ -3,7 +3,6 @@
 // engine.
 #include "app/core/file_path.h"
 #include "tests/support/scripted_session.h"
-#include "tests/support/thread_sanitizer.h"
 #include "tests/support/tiny_model.h"
 
 #include <QFileInfo>

@@ -2,7 +2,6 @@
 // The prompt on its way from the input field to tokens.
 #include "app/core/prompt_text.h"
 #include "app/core/prompt_tokenizer.h"
-#include "tests/support/thread_sanitizer.h"
 
 #include <QSignalSpy>
 #include <QTest>

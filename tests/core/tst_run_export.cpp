@@ -2,7 +2,6 @@
 // A run's data as files.
 #include "app/core/metric_definitions.h"
 #include "app/core/run_export.h"
-#include "tests/support/thread_sanitizer.h"
 
 #include <QFile>
 #include <QLocale>

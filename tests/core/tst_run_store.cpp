@@ -3,7 +3,6 @@
 #include "app/core/run_table_model.h"
 #include "app/core/settings.h"
 #include "app/core/token_selection.h"
-#include "tests/support/thread_sanitizer.h"
 
 #include <QAbstractItemModelTester>
 #include <QFile>

@@ -3,7 +3,6 @@
 #include "app/core/format.h"
 #include "app/core/metric_text.h"
 #include "app/core/samples.h"
-#include "tests/support/thread_sanitizer.h"
 
 #include <QTest>
 

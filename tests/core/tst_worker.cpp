@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The queue between the threads and the runs of the worker, as the controller turns them into records.
 #include "tests/support/scripted_session.h"
-#include "tests/support/thread_sanitizer.h"
 
 #include <QSignalSpy>
 #include <QTest>
