@@ -31,7 +31,6 @@ private:
     }
     Result<void> checkStop() const;
     Result<void> checkThreads() const;
-    Result<int> contextTokens(const ModelSpec &spec) const;
     Result<void> checkMemory(const ModelSpec &spec, int context) const;
     std::uint64_t kvBudget(std::uint64_t bytesPerToken, int context) const;
     Result<std::string> hash(const GgufFile &file) const;
@@ -56,16 +55,6 @@ Result<void> Loader::checkThreads() const
     return {};
 }
 
-Result<int> Loader::contextTokens(const ModelSpec &spec) const
-{
-    if (options.contextTokens < 0 || options.contextTokens > spec.contextLength)
-        return fail(ErrorCode::InvalidInput,
-                    "is " + std::to_string(options.contextTokens) + ", the model was made for 1 to " +
-                        std::to_string(spec.contextLength) + " tokens",
-                    "context length", "Choose a shorter context.");
-    return options.contextTokens > 0 ? options.contextTokens : std::min(spec.contextLength, kDefaultContextTokens);
-}
-
 std::uint64_t Loader::kvBudget(std::uint64_t bytesPerToken, int context) const
 {
     if (options.kvBudgetBytes > 0)
@@ -84,11 +73,17 @@ Result<void> Loader::checkMemory(const ModelSpec &spec, int context) const
     const std::uint64_t available = availableMemoryBytes();
     if (available == 0 || (kv <= available && weights <= available - kv))
         return {};
+    const std::string cache = options.kvBudgetBytes > 0
+                                  ? "the budget of the KV cache is " + std::to_string(kv) + " bytes"
+                                  : "the KV cache for " + countOf(static_cast<std::uint64_t>(context), "token") +
+                                        " needs " + std::to_string(kv) + " bytes (" +
+                                        std::to_string(need.kvBytesPerToken) + " per token)";
     return fail(ErrorCode::OutOfMemory,
-                "weights need " + std::to_string(weights) + " bytes and the KV cache for " + std::to_string(context) +
-                    " tokens " + std::to_string(kv) + " bytes (" + std::to_string(need.kvBytesPerToken) +
-                    " per token); " + std::to_string(available) + " bytes are available",
-                path.filename().string(), "Choose a shorter context, a smaller KV budget or a smaller model.");
+                "weights need " + std::to_string(weights) + " bytes and " + cache + "; " + std::to_string(available) +
+                    " bytes are available",
+                path.filename().string(),
+                options.kvBudgetBytes > 0 ? "Choose a smaller KV budget or a smaller model."
+                                          : "Choose a shorter context, a KV budget or a smaller model.");
 }
 
 Result<std::string> Loader::hash(const GgufFile &file) const
@@ -165,7 +160,9 @@ Result<std::unique_ptr<ModelRuntime>> Loader::load()
     Result<Model> model = openModel(file);
     if (!model)
         return tl::unexpected(std::move(model.error()));
-    const Result<int> context = contextTokens(model->spec);
+    const int wanted = options.takesLessContext ? std::min(options.contextTokens, model->spec.contextLength)
+                                                : options.contextTokens;
+    const Result<int> context = chooseContextTokens(model->spec, wanted);
     if (!context)
         return tl::unexpected(context.error());
     if (Result<void> ok = checkMemory(model->spec, *context).and_then([this] { return checkStop(); }); !ok)
@@ -217,6 +214,16 @@ Result<std::unique_ptr<Backend>> createChosenBackend(const Model &model, const L
     if (options.backend == BackendChoice::Reference)
         return createReferenceBackend(model, options.threads, progress, stop);
     return createCpuBackend(model, options.threads, progress, stop);
+}
+
+Result<int> chooseContextTokens(const ModelSpec &spec, int asked)
+{
+    if (asked < 0 || asked > spec.contextLength)
+        return fail(ErrorCode::InvalidInput,
+                    "is " + std::to_string(asked) + ", the model was made for 1 to " +
+                        countOf(static_cast<std::uint64_t>(spec.contextLength), "token"),
+                    "context length", "Choose a shorter context.");
+    return asked > 0 ? asked : std::min(spec.contextLength, kDefaultContextTokens);
 }
 
 Result<std::unique_ptr<ModelRuntime>> loadRuntime(const std::filesystem::path &path, const LoadOptions &options,

@@ -17,12 +17,10 @@ std::string pieceText(const Vocabulary &vocabulary, std::optional<TokenId> id)
 
 Result<void> renderChat(const LoadedModel &model, const Request &request, PreparedPrompt &prompt)
 {
+    if (!model.chatTemplate && model.chatTemplateProblem.empty())
+        return fail(ErrorCode::Unsupported, "the model file has no chat template", "", "Use a raw prompt.");
     if (!model.chatTemplate)
-        return fail(ErrorCode::Unsupported,
-                    model.chatTemplateProblem.empty()
-                        ? "the model file has no chat template"
-                        : "the chat template cannot be used: " + model.chatTemplateProblem,
-                    "", "Use a raw prompt.");
+        return fail(ErrorCode::Unsupported, model.chatTemplateProblem);
     const Vocabulary &vocabulary = model.tokenizer->vocabulary();
     ChatTemplate::Options options;
     options.bosToken = pieceText(vocabulary, vocabulary.bos);
@@ -81,14 +79,17 @@ Result<void> tokenize(const Tokenizer &tokenizer, const EncodeOptions &options, 
 }
 
 // llama.cpp#7332: two begin tokens make answers worse and nothing says so.
-std::string beginWarning(const Vocabulary &vocabulary, const std::vector<TokenRecord> &tokens)
+void warnOfSecondBegin(const Vocabulary &vocabulary, PreparedPrompt &prompt)
 {
+    const std::vector<TokenRecord> &tokens = prompt.tokens;
     const bool isDouble =
         vocabulary.bos && tokens.size() >= 2 && tokens[0].id == *vocabulary.bos && tokens[1].id == *vocabulary.bos;
     if (!isDouble)
-        return {};
-    return "The prompt starts with two begin tokens (" + printableText(pieceText(vocabulary, vocabulary.bos)) +
-           "): leave out the one in the text or switch off the added one.";
+        return;
+    prompt.secondBegin = TextRange{tokens[1].begin, tokens[1].end};
+    prompt.warning = "The prompt starts with two begin tokens (" +
+                     printableText(pieceText(vocabulary, vocabulary.bos)) +
+                     "): leave out the one in the text or switch off the added one.";
 }
 
 } // namespace
@@ -114,7 +115,7 @@ try {
     }
     if (!done)
         return tl::unexpected(std::move(done.error()));
-    prompt.warning = beginWarning(tokenizer.vocabulary(), prompt.tokens);
+    warnOfSecondBegin(tokenizer.vocabulary(), prompt);
     return prompt;
 } catch (const std::bad_alloc &) {
     return fail(ErrorCode::OutOfMemory, "there is too little memory to tokenize this prompt", "",

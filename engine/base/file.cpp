@@ -10,6 +10,7 @@
 #include <memory>
 #include <new>
 #include <openssl/evp.h>
+#include <optional>
 #include <span>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -109,6 +110,44 @@ void syncFolder(const std::filesystem::path &folder)
     ::close(descriptor);
 }
 
+// Where a file goes.
+struct Target
+{
+    std::filesystem::path path;
+    std::optional<mode_t> oldMode; // of the file that it replaces
+
+    std::filesystem::path folder() const { return path.has_parent_path() ? path.parent_path() : "."; }
+};
+
+// A link stays a link: the file it points to is replaced, or made.
+Result<Target> writableTarget(const std::filesystem::path &path)
+{
+    std::error_code problem;
+    Target target{path, {}};
+    for (int followed = 0; std::filesystem::is_symlink(target.path, problem); ++followed) {
+        const std::filesystem::path next = std::filesystem::read_symlink(target.path, problem);
+        if (problem || followed == kMaxLinks)
+            return writeFailed(path, problem ? problem.value() : ELOOP);
+        target.path = target.path.parent_path() / next; // an absolute one stands for itself
+    }
+    if (target.path.empty() || target.path.filename().empty())
+        return fail(ErrorCode::WriteFailed, "no file name was given", path.string());
+
+    struct stat old
+    {
+    };
+    if (::stat(target.path.c_str(), &old) != 0)
+        return target;
+    if (S_ISDIR(old.st_mode))
+        return writeFailed(path, EISDIR);
+    if (!S_ISREG(old.st_mode))
+        return fail(ErrorCode::WriteFailed, "this is a pipe or a device, not a file", path.string());
+    if (::access(target.path.c_str(), W_OK) != 0)
+        return writeFailed(path, errno);
+    target.oldMode = old.st_mode & 07777;
+    return target;
+}
+
 } // namespace
 
 Result<std::string> readFile(const std::filesystem::path &path, std::uint64_t maxBytes)
@@ -137,45 +176,35 @@ Result<std::string> readFile(const std::filesystem::path &path, std::uint64_t ma
 
 Result<void> writeFileAtomically(const std::filesystem::path &path, std::string_view bytes)
 {
-    // A link stays a link: the file it points to is replaced, or made.
-    std::error_code problem;
-    std::filesystem::path target = path;
-    for (int followed = 0; std::filesystem::is_symlink(target, problem); ++followed) {
-        const std::filesystem::path next = std::filesystem::read_symlink(target, problem);
-        if (problem || followed == kMaxLinks)
-            return writeFailed(path, problem ? problem.value() : ELOOP);
-        target = target.parent_path() / next; // an absolute one stands for itself
-    }
-    if (target.empty() || target.filename().empty())
-        return fail(ErrorCode::WriteFailed, "no file name was given", path.string());
-
-    struct stat old
-    {
-    };
-    const bool exists = ::stat(target.c_str(), &old) == 0;
-    if (exists && S_ISDIR(old.st_mode))
-        return writeFailed(path, EISDIR);
-    if (exists && !S_ISREG(old.st_mode))
-        return fail(ErrorCode::WriteFailed, "this is a pipe or a device, not a file", path.string());
-    if (exists && ::access(target.c_str(), W_OK) != 0)
-        return writeFailed(path, errno);
-
-    const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+    const Result<Target> target = writableTarget(path);
+    if (!target)
+        return tl::unexpected(target.error());
     TemporaryFile file;
-    int reason = file.createIn(folder);
+    int reason = file.createIn(target->folder());
     if (reason == 0)
         reason = file.write(bytes);
-    if (reason == 0 && exists)
-        reason = file.setMode(old.st_mode & 07777);
+    if (reason == 0 && target->oldMode)
+        reason = file.setMode(*target->oldMode);
     if (reason == 0)
         reason = file.sync();
     if (reason == 0)
         reason = file.close();
     if (reason == 0)
-        reason = file.moveTo(target);
+        reason = file.moveTo(target->path);
     if (reason != 0)
         return writeFailed(path, reason);
-    syncFolder(folder);
+    syncFolder(target->folder());
+    return {};
+}
+
+Result<void> checkWritable(const std::filesystem::path &path)
+{
+    const Result<Target> target = writableTarget(path);
+    if (!target)
+        return tl::unexpected(target.error());
+    TemporaryFile file;
+    if (const int reason = file.createIn(target->folder()); reason != 0)
+        return writeFailed(path, reason);
     return {};
 }
 

@@ -19,6 +19,10 @@ Result<std::string> readFile(const std::filesystem::path &path, std::uint64_t ma
 // On failure the old file is intact and no temporary file remains.
 Result<void> writeFileAtomically(const std::filesystem::path &path, std::string_view bytes);
 
+// Whether writeFileAtomically would get as far as writing, with the same errors. For asking before long work; what is
+// at `path` stays as it is.
+Result<void> checkWritable(const std::filesystem::path &path);
+
 // Lower-case hex. `progress(doneBytes, totalBytes)` about every 4 MiB; may be empty.
 Result<std::string> sha256OfFile(const std::filesystem::path &path, const StopFlag &stop,
                                  const std::function<void(std::uint64_t, std::uint64_t)> &progress = {});

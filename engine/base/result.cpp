@@ -11,4 +11,9 @@ std::string Error::text() const
     return line;
 }
 
+std::string countOf(std::uint64_t count, std::string_view noun)
+{
+    return std::to_string(count) + " " + std::string(noun) + (count == 1 ? "" : "s");
+}
+
 } // namespace lectern

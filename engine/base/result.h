@@ -2,7 +2,9 @@
 // Errors as values. Nothing in the engine throws across a module.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
@@ -33,6 +35,9 @@ struct Error
     // "where: message. remedy" on one line.
     std::string text() const;
 };
+
+// For messages: "1 token", "2 tokens".
+std::string countOf(std::uint64_t count, std::string_view noun);
 
 template <class T>
 using Result = tl::expected<T, Error>;

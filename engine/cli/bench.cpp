@@ -2,6 +2,7 @@
 #include "engine/base/cpu_features.h"
 #include "engine/cli/bench_rounds.h"
 #include "engine/cli/command.h"
+#include "engine/cli/interrupt.h"
 #include "engine/engine_load.h"
 
 #include <nlohmann/json.hpp>
@@ -89,23 +90,25 @@ void printJson(const BenchRounds &rounds, const Model &model, const BackendInfo 
 
 int run(const Options &options)
 {
-    const StopFlag neverStops;
+    StopFlag stop;
+    const Interrupt interrupt([&stop] { stop.request(); });
     Result<GgufFile> file = GgufFile::open(options.model.model);
     if (!file)
         return failed(file.error());
     const Result<Model> model = openModel(std::make_shared<const GgufFile>(std::move(*file)));
     if (!model)
         return failed(model.error());
-    const auto backend = createChosenBackend(
-        *model, options.model.loadOptions(), [](std::uint64_t, std::uint64_t) {}, neverStops);
-    if (!backend)
-        return failed(backend.error());
-
     BenchPlan plan = options.plan;
     plan.probeThreads = options.model.threads > 0 ? options.model.threads : cpuCoreCount();
     if (options.hasDefaultDepths) // only those that the model has room for
         std::erase_if(plan.depths, [&](int depth) { return depth + plan.decodeTokens > model->spec.contextLength; });
-    BenchRounds rounds(*model, **backend, plan);
+    if (const Result<void> fits = checkPlan(plan, model->spec); !fits)
+        return failed(fits.error());
+    const auto backend = createChosenBackend(
+        *model, options.model.loadOptions(), [](std::uint64_t, std::uint64_t) {}, stop);
+    if (!backend)
+        return failed(backend.error());
+    BenchRounds rounds(*model, **backend, plan, stop);
     if (const Result<void> done = rounds.run(); !done)
         return failed(done.error());
     if (options.asJson)
@@ -127,13 +130,15 @@ void addBench(CLI::App &program, int &exitCode)
     command->add_option("-p,--prompt-tokens", plan.prompts, "Prompt lengths to prefill")
         ->delimiter(',')
         ->type_name("N,...")
-        ->check(CLI::Range(1, 1 << 20));
+        ->check(wholeNumber(1, 1 << 20));
     command->add_option("-n,--decode-tokens", plan.decodeTokens, "Tokens to decode")
         ->type_name("N")
-        ->check(CLI::Range(1, 1 << 20));
+        ->check(wholeNumber(1, 1 << 20));
     CLI::Option *depths = command->add_option("-d,--depth", plan.depths, "Tokens held when decoding starts");
-    depths->delimiter(',')->type_name("N,...")->check(CLI::Range(0, 1 << 20));
-    command->add_option("-r,--rounds", plan.rounds, "Rounds of everything")->type_name("N")->check(CLI::Range(1, 1000));
+    depths->delimiter(',')->type_name("N,...")->check(wholeNumber(0, 1 << 20));
+    command->add_option("-r,--rounds", plan.rounds, "Rounds of everything")
+        ->type_name("N")
+        ->check(wholeNumber(1, 1000));
     command->add_flag("--json", options->asJson, "Print one JSON object");
     command->callback([=, &exitCode] {
         options->hasDefaultDepths = depths->count() == 0;

@@ -32,17 +32,31 @@ Spread rateOf(double amountPerRound, const std::vector<double> &seconds)
     return spread;
 }
 
-BenchRounds::BenchRounds(const Model &model, Backend &backend, BenchPlan plan)
+Result<void> checkPlan(const BenchPlan &plan, const ModelSpec &spec)
+{
+    std::int64_t most = 0;
+    for (const int count : plan.prompts)
+        most = std::max<std::int64_t>(most, count);
+    for (const int depth : plan.depths)
+        most = std::max(most, std::int64_t{depth} + plan.decodeTokens);
+    if (most > spec.contextLength)
+        return fail(ErrorCode::InvalidInput, countOf(static_cast<std::uint64_t>(most), "token") +
+                                                 " are asked for, the model's context holds " +
+                                                 std::to_string(spec.contextLength));
+    return {};
+}
+
+BenchRounds::BenchRounds(const Model &model, Backend &backend, BenchPlan plan, const StopFlag &stop)
     : m_model(model)
     , m_backend(backend)
     , m_plan(std::move(plan))
+    , m_stop(stop)
 {
 }
 
 // Any ids will do: the work does not depend on them. Decoding wants logits at every token, prefill at the last.
 Result<void> BenchRounds::forward(KvSequence &kv, int tokens, int tokensPerPass, bool wantsLogits)
 {
-    const StopFlag neverStops;
     std::vector<TokenId> ids;
     for (int done = 0; done < tokens; done += static_cast<int>(ids.size())) {
         ids.resize(static_cast<std::size_t>(std::min(tokensPerPass, tokens - done)));
@@ -51,24 +65,10 @@ Result<void> BenchRounds::forward(KvSequence &kv, int tokens, int tokensPerPass,
         const bool isLast = done + static_cast<int>(ids.size()) == tokens;
         if (Result<void> room = kv.reserve(static_cast<int>(ids.size())); !room)
             return room;
-        const auto logits = m_backend.forward(kv, ids, wantsLogits && (isLast || tokensPerPass == 1), neverStops);
+        const auto logits = m_backend.forward(kv, ids, wantsLogits && (isLast || tokensPerPass == 1), m_stop);
         if (!logits)
             return tl::unexpected(logits.error());
     }
-    return {};
-}
-
-Result<void> BenchRounds::checkContext() const
-{
-    std::int64_t most = 0;
-    for (const int count : m_plan.prompts)
-        most = std::max<std::int64_t>(most, count);
-    for (const int depth : m_plan.depths)
-        most = std::max(most, std::int64_t{depth} + m_plan.decodeTokens);
-    if (most > m_model.spec.contextLength)
-        return fail(ErrorCode::InvalidInput, std::to_string(most) +
-                                                 " tokens are asked for, the model's context holds " +
-                                                 std::to_string(m_model.spec.contextLength));
     return {};
 }
 
@@ -124,7 +124,7 @@ Result<void> BenchRounds::measure(BenchSeries &series, int tokens, bool counts)
 
 Result<void> BenchRounds::run()
 {
-    if (Result<void> ready = checkContext().and_then([this] { return reserveMemory(); }); !ready)
+    if (Result<void> ready = reserveMemory(); !ready)
         return ready;
     for (const int count : m_plan.prompts)
         if (Result<void> added = add(count, -1); !added)

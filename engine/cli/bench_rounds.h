@@ -39,21 +39,22 @@ struct BenchPlan
     int probeThreads = 1;
 };
 
+// InvalidInput when the model's context has no room for the plan. Asked before anything is loaded.
+Result<void> checkPlan(const BenchPlan &plan, const ModelSpec &spec);
+
 class BenchRounds
 {
 public:
-    // Model and backend must outlive it.
-    BenchRounds(const Model &model, Backend &backend, BenchPlan plan);
+    // Model, backend and flag must outlive it.
+    BenchRounds(const Model &model, Backend &backend, BenchPlan plan, const StopFlag &stop);
 
-    // Fills the caches of all depths, warms up, measures. InvalidInput when the model's context has no room for the
-    // plan.
+    // Fills the caches of all depths, warms up, measures. Cancelled when the flag is set.
     Result<void> run();
 
     const std::vector<BenchSeries> &series() const { return m_series; }
     Spread readBandwidth() const { return rateOf(static_cast<double>(BandwidthProbe::kBytes), m_probeSeconds); }
 
 private:
-    Result<void> checkContext() const;
     Result<void> reserveMemory();
     Result<void> add(int tokens, int depth);
     Result<void> measure(BenchSeries &series, int tokens, bool counts);
@@ -62,6 +63,7 @@ private:
     const Model &m_model;
     Backend &m_backend;
     BenchPlan m_plan;
+    const StopFlag &m_stop;
     std::unique_ptr<KvPool> m_pool;
     std::vector<BenchSeries> m_series; // after the pool: they give their blocks back to it
     std::vector<double> m_probeSeconds;

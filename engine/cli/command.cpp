@@ -3,8 +3,10 @@
 
 #include "engine/base/file.h"
 
+#include <charconv>
 #include <cstdio>
 #include <map>
+#include <optional>
 
 namespace lectern::cli {
 
@@ -23,7 +25,48 @@ std::string oneLine(std::string_view text)
     return line;
 }
 
+// All of `text` as decimal digits; nothing when it is something else or does not fit.
+template <class Number>
+std::optional<Number> decimal(const std::string &text)
+{
+    Number number{};
+    const char *end = text.data() + text.size();
+    const auto [rest, problem] = std::from_chars(text.data(), end, number);
+    return problem == std::errc() && rest == end ? std::optional(number) : std::nullopt;
+}
+
+// CLI11 takes an empty message for "valid".
+CLI::Validator validator(std::string expected, std::string shownInHelp,
+                         std::function<bool(const std::string &)> isValid)
+{
+    return CLI::Validator(
+        [expected = std::move(expected), isValid = std::move(isValid)](const std::string &text) {
+            return isValid(text) ? std::string() : "\"" + text + "\" is given, expected " + expected;
+        },
+        std::move(shownInHelp));
+}
+
 } // namespace
+
+CLI::Validator wholeNumber(std::int64_t min, std::int64_t max)
+{
+    return validator("a whole number from " + std::to_string(min) + " to " + std::to_string(max),
+                     std::to_string(min) + ".." + std::to_string(max), [min, max](const std::string &text) {
+                         const auto number = decimal<std::int64_t>(text);
+                         return number && *number >= min && *number <= max;
+                     });
+}
+
+CLI::Validator wholeNumber64()
+{
+    return validator("a whole number of at most 64 bits, 0 or more", "",
+                     [](const std::string &text) { return decimal<std::uint64_t>(text).has_value(); });
+}
+
+CLI::Validator someText()
+{
+    return validator("some text", "", [](const std::string &text) { return !text.empty(); });
+}
 
 LoadOptions ModelOptions::loadOptions() const
 {
@@ -35,14 +78,14 @@ LoadOptions ModelOptions::loadOptions() const
 
 void addModelOption(CLI::App &command, ModelOptions &options)
 {
-    command.add_option("--model", options.model, "GGUF model file")->required()->type_name("FILE");
+    command.add_option("--model", options.model, "GGUF model file")->required()->type_name("FILE")->check(someText());
 }
 
 void addBackendOptions(CLI::App &command, ModelOptions &options)
 {
     command.add_option("--threads", options.threads, "Threads to compute with; 0: all cores")
         ->type_name("N")
-        ->check(CLI::Range(0, 1024));
+        ->check(wholeNumber(0, 1024));
     command.add_option("--backend", options.backend, "auto, cpu, or reference (slow and exact)")
         ->type_name("NAME")
         ->check(CLI::IsMember({"auto", "cpu", "reference"}));
@@ -57,6 +100,8 @@ int failed(std::string_view message)
 
 int failed(const Error &error)
 {
+    if (error.code == ErrorCode::Cancelled) // only signals stop anything here
+        return failed("stopped by a signal");
     return failed(error.text());
 }
 

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -32,6 +33,12 @@ struct ModelOptions
 };
 void addModelOption(CLI::App &command, ModelOptions &options);
 void addBackendOptions(CLI::App &command, ModelOptions &options);
+
+// Checks of option values, before they are converted. Messages quote the value and say what is allowed.
+CLI::Validator wholeNumber(std::int64_t min, std::int64_t max);
+CLI::Validator wholeNumber64(); // 0 to 2^64 - 1
+CLI::Validator someText();      // anything but nothing
+inline constexpr std::int64_t kMaxTokenCount = 1 << 30;
 
 // Prints one line to stderr and returns kFailed.
 int failed(const Error &error);

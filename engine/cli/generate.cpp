@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/file.h"
 #include "engine/cli/command.h"
 #include "engine/cli/interrupt.h"
 #include "engine/trace/event_json.h"
@@ -11,12 +12,15 @@ namespace lectern::cli {
 
 namespace {
 
+constexpr std::int64_t kMaxBudgetBytes = std::int64_t{1} << 50; // far above any machine's memory
+
 struct Options
 {
     ModelOptions model;
     Request request;
     std::string promptFile;
     std::string system;
+    bool hasSystem = false; // it may be empty on purpose: some templates put in their own when there is none
     bool isChat = false;
     bool withoutCache = false;
     int contextTokens = 0;
@@ -61,7 +65,7 @@ void explainEnd(const RunRecord &record)
     if (record.finishReason == FinishReason::ContextFull)
         failed("stopped: the context of " + std::to_string(record.engine.contextTokens) + " tokens is full");
     else if (record.finishReason == FinishReason::Cancelled)
-        failed("stopped by a signal after " + std::to_string(record.outputTokens.size()) + " tokens");
+        failed("stopped by a signal after " + countOf(record.outputTokens.size(), "token"));
     else if (record.finishReason == FinishReason::MemoryFull)
         failed("stopped: the KV budget of " + std::to_string(record.engine.kvBudgetBytes) + " bytes is used up");
 }
@@ -83,7 +87,7 @@ Result<Request> completeRequest(const Options &options)
     if (!options.isChat)
         return request;
     request.kind = PromptKind::Chat;
-    if (!options.system.empty())
+    if (options.hasSystem)
         request.messages.push_back({"system", options.system});
     request.messages.push_back({"user", std::move(request.text)});
     request.text.clear();
@@ -92,12 +96,17 @@ Result<Request> completeRequest(const Options &options)
 
 int run(const Options &options)
 {
+    // Known before anything is computed, not after.
+    if (!options.record.empty())
+        if (const Result<void> writable = checkWritable(options.record); !writable)
+            return failed(writable.error());
     Result<Request> request = completeRequest(options);
     if (!request)
         return failed(request.error());
     LoadOptions loadOptions = options.model.loadOptions();
     loadOptions.contextTokens = options.contextTokens;
     loadOptions.kvBudgetBytes = options.kvBudgetBytes;
+    loadOptions.hashesFile = !options.record.empty();
 
     Engine engine;
     Printer printer(options.asJson);
@@ -110,8 +119,8 @@ int run(const Options &options)
     const auto loaded = engine.load(options.model.model, loadOptions, printer, stop);
     if (!loaded)
         return failed(loaded.error());
-    for (const std::string &warning : (*loaded)->warnings)
-        warn(warning);
+    for (const FileWarning &warning : (*loaded)->warnings)
+        warn(warning.text);
     id = engine.submit(std::move(*request), printer);
     if (stop.isRequested()) // it came before the id was known
         engine.cancel(id);
@@ -134,24 +143,25 @@ void addSamplingOptions(CLI::App &command, Request &request)
     SamplingParams &sampling = request.sampling;
     command.add_option("--max-tokens", request.maxTokens, "Tokens to generate at most")
         ->type_name("N")
-        ->check(CLI::Range(1, 1 << 30));
+        ->check(wholeNumber(1, kMaxTokenCount));
     command.add_option("--temp", sampling.temperature, "Temperature; 0: always the most likely token")->type_name("X");
-    command.add_option("--top-k", sampling.topK, "Keep the K most likely tokens; 0: off")->type_name("K");
+    command.add_option("--top-k", sampling.topK, "Keep the K most likely tokens; 0: off")
+        ->type_name("K")
+        ->check(wholeNumber(0, kMaxTokenCount));
     command.add_option("--top-p", sampling.topP, "Keep the most likely tokens up to this probability; 1: off")
         ->type_name("P");
     command.add_option("--min-p", sampling.minP, "Keep tokens above this share of the best one; 0: off")
         ->type_name("P");
     command.add_option("--repetition-penalty", sampling.repetitionPenalty, "Over the last 64 tokens; 1: off")
         ->type_name("X");
-    command.add_option("--seed", sampling.seed, "Start of the random numbers")
-        ->type_name("S")
-        ->check(CLI::NonNegativeNumber);
+    command.add_option("--seed", sampling.seed, "Start of the random numbers")->type_name("S")->check(wholeNumber64());
     command.add_option("--top-logprobs", request.topCandidates, "Candidates kept for every token")
         ->type_name("K")
-        ->check(CLI::Range(0, 20));
+        ->check(wholeNumber(0, 20));
     command.add_option("--stop", request.stops, "Text that ends the answer; may be given several times")
         ->type_name("TEXT")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->check(someText());
 }
 
 } // namespace
@@ -166,26 +176,30 @@ void addGenerate(CLI::App &program, int &exitCode)
         command->add_option("--prompt-file", options->promptFile, "Read the prompt from a file; \"-\": standard input");
     CLI::Option *ids =
         command->add_option("--ids", options->request.ids, "The prompt as token ids, separated by commas");
-    file->type_name("FILE");
-    ids->delimiter(',')->type_name("ID,...");
+    file->type_name("FILE")->check(someText());
+    ids->delimiter(',')->type_name("ID,...")->check(wholeNumber(0, kMaxTokenCount));
     CLI::Option *chat =
         command->add_flag("--chat", options->isChat, "Put the prompt through the model's chat template");
-    command->add_option("--system", options->system, "System message")->type_name("TEXT")->needs(chat);
+    CLI::Option *system = command->add_option("--system", options->system, "System message");
+    system->type_name("TEXT")->needs(chat);
     ids->excludes(chat);
     addSamplingOptions(*command, options->request);
     addBackendOptions(*command, options->model);
     command->add_flag("--no-kv-cache", options->withoutCache, "Compute the whole context again for every token");
     command->add_option("--context", options->contextTokens, "Tokens that prompt and answer may have together")
         ->type_name("N")
-        ->check(CLI::Range(1, 1 << 30));
+        ->check(wholeNumber(1, kMaxTokenCount));
     command->add_option("--kv-budget", options->kvBudgetBytes, "Memory for the KV cache; 0: room for the context")
         ->type_name("BYTES")
-        ->check(CLI::NonNegativeNumber);
-    command->add_option("--record", options->record, "Save the run (*.lectern.json)")->type_name("FILE");
+        ->check(wholeNumber(0, kMaxBudgetBytes));
+    command->add_option("--record", options->record, "Save the run (*.lectern.json)")
+        ->type_name("FILE")
+        ->check(someText());
     command->add_flag("--json", options->asJson, "Print events as JSON lines instead of the answer");
     command->callback([=, &exitCode] {
         if ((prompt->count() > 0) + (file->count() > 0) + (ids->count() > 0) != 1)
             throw CLI::ValidationError("generate", "give exactly one of --prompt, --prompt-file and --ids");
+        options->hasSystem = system->count() > 0;
         if (const Result<void> valid = validate(options->request.sampling); !valid)
             throw CLI::ValidationError("generate", valid.error().text());
         exitCode = run(*options);

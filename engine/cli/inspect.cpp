@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/utf8.h"
 #include "engine/cli/command.h"
+#include "engine/engine_load.h"
 #include "engine/quant/quant_type.h"
 #include "engine/trace/json.h"
 
@@ -57,8 +58,8 @@ Json describe(const GgufFile &file, const Result<Model> &model, const Result<std
         json["problem"] = shown((model ? tokenizer.error() : model.error()).text());
     json["warnings"] = Json::array();
     if (tokenizer)
-        for (const std::string &warning : (*tokenizer)->vocabulary().warnings)
-            json["warnings"].push_back(shown(warning));
+        for (const FileWarning &warning : (*tokenizer)->vocabulary().warnings)
+            json["warnings"].push_back(shown(warning.text));
     if (model) {
         const ModelSpec &spec = model->spec;
         json["shape"] = {{"name", shown(spec.name)},
@@ -134,7 +135,11 @@ int run(const Options &options)
     if (!opened)
         return failed(opened.error());
     const auto file = std::make_shared<const GgufFile>(std::move(*opened));
-    const Json json = describe(*file, openModel(file), loadTokenizer(*file), options.contextTokens);
+    const Result<Model> model = openModel(file);
+    if (model)
+        if (const auto context = chooseContextTokens(model->spec, options.contextTokens); !context)
+            return failed(context.error());
+    const Json json = describe(*file, model, loadTokenizer(*file), options.contextTokens);
     if (options.asJson)
         print(json.dump() + "\n");
     else
@@ -153,7 +158,7 @@ void addInspect(CLI::App &program, int &exitCode)
         ->add_option("--context", options->contextTokens,
                      "Tokens to state the KV cache's memory for; default: the model's context")
         ->type_name("N")
-        ->check(CLI::Range(1, 1 << 30));
+        ->check(wholeNumber(1, kMaxTokenCount));
     command->add_flag("--json", options->asJson, "Print one JSON object");
     command->callback([=, &exitCode] { exitCode = run(*options); });
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/file.h"
 #include "engine/cli/command.h"
+#include "engine/cli/interrupt.h"
 
 #include <bit>
 
@@ -18,12 +19,15 @@ struct Options
 int run(const Options &options)
 {
     static_assert(std::endian::native == std::endian::little); // the file's byte order
-    const StopFlag neverStops;
+    if (const Result<void> writable = checkWritable(options.out); !writable)
+        return failed(writable.error());
+    StopFlag stop;
+    const Interrupt interrupt([&stop] { stop.request(); });
     SilentSink sink;
     Engine engine;
-    if (const auto loaded = engine.load(options.model.model, options.model.loadOptions(), sink, neverStops); !loaded)
+    if (const auto loaded = engine.load(options.model.model, options.model.loadOptions(), sink, stop); !loaded)
         return failed(loaded.error());
-    const Result<std::vector<float>> logits = engine.logits(options.ids, neverStops);
+    const Result<std::vector<float>> logits = engine.logits(options.ids, stop);
     if (!logits)
         return failed(logits.error());
     const std::string_view bytes(reinterpret_cast<const char *>(logits->data()), logits->size() * sizeof(float));
@@ -43,10 +47,12 @@ void addLogits(CLI::App &program, int &exitCode)
     command->add_option("--ids", options->ids, "Token ids, separated by commas")
         ->required()
         ->delimiter(',')
-        ->type_name("ID,...");
+        ->type_name("ID,...")
+        ->check(wholeNumber(0, kMaxTokenCount));
     command->add_option("--out", options->out, "File for the raw little-endian float32 values")
         ->required()
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(someText());
     command->callback([=, &exitCode] { exitCode = run(*options); });
 }
 

@@ -10,6 +10,19 @@ namespace {
 constexpr const char *kFooter = "Exit codes: 0 done, 1 failed, 2 wrong usage. Errors are one line on standard error.\n"
                                 "\"lectern-cli COMMAND --help\" lists a command's options.";
 
+// CLI11's own message would name neither the word nor the commands that there are.
+std::string commandProblem(const CLI::App &program)
+{
+    std::string names;
+    const std::vector<const CLI::App *> commands = program.get_subcommands([](const CLI::App *) { return true; });
+    for (const CLI::App *command : commands)
+        names += (names.empty() ? "" : command == commands.back() ? " or " : ", ") + command->get_name();
+    const std::vector<std::string> words = program.remaining();
+    if (words.empty())
+        return "no command is given, expected " + names;
+    return "\"" + words.front() + "\" is no command, expected " + names;
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -31,7 +44,8 @@ int main(int argc, char **argv)
     } catch (const CLI::Success &help) { // --help and --version
         return program.exit(help);
     } catch (const CLI::ParseError &error) {
-        failed(std::string(error.what()) + " (see --help)");
+        const bool hasCommand = !program.get_subcommands().empty();
+        failed((hasCommand ? error.what() : commandProblem(program)) + " (see --help)");
         return kUsage;
     } catch (const std::bad_alloc &) {
         return failed("there is too little memory");

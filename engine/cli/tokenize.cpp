@@ -124,12 +124,13 @@ void addTokenize(CLI::App &program, int &exitCode)
                       "Control tokens written in the text become control tokens");
     command->add_flag("--json", options->asJson, "Print one JSON object: ids and pieces");
     CLI::Option *text = command->add_option("TEXT", options->text, "The text; \"-\" reads standard input");
-    CLI::Option *file =
-        command->add_option("--file", options->file, "Read the text from a file, any bytes")->type_name("FILE");
+    CLI::Option *file = command->add_option("--file", options->file, "Read the text from a file, any bytes")
+                            ->type_name("FILE")
+                            ->check(someText());
     CLI::Option *lines =
         command->add_option("--jsonl", options->jsonLines,
                             "Read {\"text\", \"addSpecial\", \"parseSpecial\"} a line, print one object a line");
-    lines->type_name("FILE");
+    lines->type_name("FILE")->check(someText());
     command->callback([=, &exitCode] {
         if (text->count() + file->count() + lines->count() != 1)
             throw CLI::ValidationError("tokenize", "give exactly one of TEXT, --file and --jsonl");

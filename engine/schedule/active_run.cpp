@@ -100,14 +100,13 @@ void ActiveRun::prepare()
 std::optional<Error> ActiveRun::promptProblem(int promptTokens) const
 {
     const int context = m_runtime->contextTokens();
-    const std::string has = "the prompt has " + std::to_string(promptTokens) + " tokens";
+    const std::string has = "the prompt has " + countOf(static_cast<std::uint64_t>(promptTokens), "token");
     if (promptTokens == 0)
         return Error{ErrorCode::InvalidInput, "nothing to evaluate: the prompt has no tokens", "", "Type a prompt."};
     if (promptTokens >= context) {
-        const int excess = promptTokens - context;
+        const auto excess = static_cast<std::uint64_t>(promptTokens - context);
         const std::string problem =
-            excess == 0 ? ": no room is left for an answer"
-                        : ", " + std::to_string(excess) + (excess == 1 ? " token" : " tokens") + " too many";
+            excess == 0 ? ": no room is left for an answer" : ", " + countOf(excess, "token") + " too many";
         return Error{ErrorCode::ContextFull, has + " and the context holds " + std::to_string(context) + problem, "",
                      "Shorten the prompt or load the model with a longer context."};
     }

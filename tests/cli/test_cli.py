@@ -26,6 +26,15 @@ def real_model():
     return path if os.path.isfile(path) else None
 
 
+def wait_until_it_handles(pid, number):
+    """Until the program keeps the signal from ending it: it blocks it, and a thread of its own waits for it."""
+    while True:
+        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+        blocked = int(next(line for line in status.splitlines() if line.startswith("SigBlk")).split()[1], 16)
+        if blocked >> (number - 1) & 1:
+            return
+
+
 class CliTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -83,6 +92,41 @@ class Usage(CliTest):
                           ["logits", "--model", self.model, "--ids", "1"], ["bench", "--model", self.model, "-r", "0"]]:
             with self.subTest(arguments):
                 self.refused(2, *arguments)
+
+
+    def test_a_command_that_there_is_not_is_named_beside_those_that_there_are(self):
+        for word in ["sing", "--loud", ""]:
+            self.assertIn(f'"{word}" is no command, expected tokenize, generate, logits, bench or inspect',
+                          self.refused(2, word))
+        self.assertIn("no command is given, expected tokenize, generate", self.refused(2))
+
+    def test_a_value_out_of_range_is_quoted_with_the_range_in_a_short_line(self):
+        generate = ["generate", "--model", self.model, "--prompt", "a"]
+        bench = ["bench", "--model", self.model]
+        inspect = ["inspect", "--model", self.model]
+        bits = "a whole number of at most 64 bits, 0 or more"
+        for arguments, option, value, expected in [
+                (generate, "--kv-budget", "-1", "from 0 to 1125899906842624"),
+                (generate, "--kv-budget", "18446744073709551616", "from 0 to 1125899906842624"),
+                (generate, "--kv-budget", "1e9", "from 0 to 1125899906842624"),
+                (generate, "--seed", "-1", bits), (generate, "--seed", "18446744073709551616", bits),
+                (generate, "--seed", "0x12", bits), (generate, "--seed", "1.5", bits), (generate, "--seed", "", bits),
+                (generate, "--max-tokens", "0", "from 1 to 1073741824"),
+                (generate, "--max-tokens", "99999999999999999999", "from 1 to 1073741824"),
+                (generate, "--top-k", "-1", "from 0 to 1073741824"), (generate, "--context", "0", "from 1 to"),
+                (generate, "--top-logprobs", "21", "from 0 to 20"), (generate, "--threads", "many", "from 0 to 1024"),
+                (generate, "--stop", "", "some text"), (generate, "--record", "", "some text"),
+                (generate, "--model", "", "some text"),
+                (bench, "--depth", "-1", "from 0 to 1048576"), (bench, "--prompt-tokens", "0", "from 1 to 1048576"),
+                (bench, "--decode-tokens", "0", "from 1 to 1048576"), (bench, "--rounds", "1001", "from 1 to 1000"),
+                (inspect, "--context", "0", "from 1 to 1073741824"), (inspect, "--context", "-3", "from 1 to"),
+                (inspect, "--context", "99999999999", "from 1 to 1073741824")]:
+            with self.subTest(option=option, value=value):
+                line = self.refused(2, *arguments, option, value)
+                self.assertIn(f'{option}: "{value}" is given, expected ', line)
+                self.assertIn(expected, line)
+                self.assertLess(len(line), 140)
+        self.ok(*generate, "--max-tokens", "1", "--seed", "18446744073709551615")
 
 
 class BadFiles(CliTest):
@@ -271,14 +315,48 @@ class Generate(CliTest):
         self.assertEqual(run["request"]["sampling"]["temperature"], 0.7)
         self.assertEqual(len(run["outputTokens"]), 12)
         self.assertEqual(run["model"]["fileName"], pathlib.Path(self.model).name)
+        self.assertEqual(run["model"]["sha256"], hashlib.sha256(pathlib.Path(self.model).read_bytes()).hexdigest())
         self.assertEqual(len(run["outputTokens"][0]["top"]), 20)
-        self.assertIn("missing", self.refused(1, "generate", "--model", self.model, "--prompt", "a", "--max-tokens", "1",
-                                              "--record", self.folder / "missing" / "run.json"))
+
+    def test_a_place_that_cannot_be_written_is_found_before_anything_is_computed(self):
+        path = self.folder / "missing" / "run.json"
+        result = self.call("generate", "--model", self.model, "--prompt", "a", "--record", path)
+        self.assertEqual((result.returncode, result.stdout), (1, b""))
+        self.assertIn(str(path).encode(), result.stderr)
+        nothing = self.folder / "not there.gguf"  # not even looked at
+        self.assertIn(str(path), self.refused(1, "generate", "--model", nothing, "--prompt", "a", "--record", path))
+        self.assertIn(str(path), self.refused(1, "logits", "--model", nothing, "--ids", "1", "--out", path))
+        self.assertIn(str(self.folder), self.refused(1, "logits", "--model", nothing, "--ids", "1", "--out", self.folder))
+
+    def test_a_failure_leaves_no_file_behind(self):
+        path = self.folder / "none.lectern.json"
+        self.refused(1, "generate", "--model", self.folder / "not there.gguf", "--prompt", "a", "--record", path)
+        self.assertFalse(path.exists())
+        self.assertEqual([entry.name for entry in self.folder.iterdir() if entry.name.startswith(".lectern")], [])
+
+    def test_a_template_that_cannot_be_used_is_explained_once(self):
+        path = self.folder / "template.gguf"
+        for template, words in [("{{ messages | frobnicate }}", "The filter 'frobnicate' is not supported"),
+                                ("{% for m in messages %}", "'{% endfor %}' is missing")]:
+            path.write_bytes(tiny_gguf.tiny_model(chat_template=template))
+            line = self.refused(1, "generate", "--model", path, "--chat", "--prompt", "a")
+            self.assertIn(words, line)
+            self.assertEqual(line.lower().count("chat template"), 1, line)
+            self.assertEqual(line.count("raw prompt"), 1, line)
+
+    def test_an_empty_system_message_is_still_a_message(self):
+        def text(*arguments):
+            events = self.events("--prompt", "a", "--chat", "--max-tokens", "1", *arguments)
+            return next(event for event in events if event["event"] == "tokenized")["promptText"]
+        self.assertTrue(text().startswith("<|im_start|>user"))
+        self.assertTrue(text("--system", "").startswith("<|im_start|>system\n<|im_end|>\n<|im_start|>user"))
 
     def test_prompts_without_tokens_or_room_are_refused(self):
         generate = ["generate", "--model", self.model]
         self.assertIn("nothing to evaluate", self.refused(1, *generate, "--prompt", ""))
         self.assertIn("259", self.refused(1, *generate, "--ids", "1,259"))
+        self.assertIn("the prompt has 1 token and the context holds 1:",
+                      self.refused(1, *generate, "--prompt", "a", "--context", "1"))
         for count, words in [(64, ["64 tokens", "no room"]), (65, ["65 tokens", "64", "1 token too many"]),
                              (640, ["640 tokens", "64", "576"])]:
             line = self.refused(1, *generate, "--context", "64", "--prompt", "x" * count)
@@ -298,6 +376,10 @@ class Generate(CliTest):
         self.assertIn(b"KV budget", result.stderr)
         line = self.refused(1, "generate", "--model", self.model, "--prompt", "x" * 17, "--kv-budget", block)
         self.assertIn("17 tokens", line)
+        most = 1 << 50
+        line = self.refused(1, *generate, "--kv-budget", most)
+        self.assertIn(f"the budget of the KV cache is {most} bytes;", line)
+        self.assertNotIn("per token", line)
 
     def test_ctrl_c_ends_a_run_cleanly(self):
         path = self.folder / "long.gguf"
@@ -313,6 +395,21 @@ class Generate(CliTest):
             self.assertEqual(process.wait(timeout=60), 0)
         self.assertEqual(last["event"], "finished")
         self.assertEqual(last["reason"], "cancelled")
+
+    def test_ctrl_c_ends_bench_and_logits_with_one_line(self):
+        path = self.folder / "long.gguf"
+        path.write_bytes(tiny_gguf.tiny_model(context=1 << 20))
+        out = self.folder / "stopped.f32"
+        ids = ",".join(["1"] * 8000)  # a second or more on the reference backend
+        for arguments in [["bench", "-p", "1000000", "-d", "0"], ["logits", "--ids", ids, "--out", str(out)]]:
+            command = [CLI, arguments[0], "--model", str(path), "--backend", "reference", *arguments[1:]]
+            with self.subTest(arguments[0]), subprocess.Popen(command, stdout=subprocess.PIPE,
+                                                              stderr=subprocess.PIPE) as process:
+                wait_until_it_handles(process.pid, signal.SIGINT)
+                process.send_signal(signal.SIGINT)
+                output, errors = process.communicate(timeout=60)
+                self.assertEqual((process.returncode, output, errors), (1, b"", b"lectern-cli: stopped by a signal\n"))
+        self.assertFalse(out.exists())
 
     def test_output_that_cannot_be_written_is_a_failure(self):
         if not os.path.exists("/dev/full"):
@@ -352,7 +449,8 @@ class Numbers(CliTest):
         self.assertGreater(report["readBandwidthGBs"], 0.1)
         self.assertEqual(report["model"]["quantisation"], "F32")
         self.assertIn("threads", report["build"])
-        self.assertIn("129", self.refused(1, "bench", "--model", self.model, "-p", "129", "-n", "1"))
+        self.assertIn("129 tokens are asked for, the model's context holds 128",
+                      self.refused(1, "bench", "--model", self.model, "-p", "129", "-n", "1"))
         many = ",".join(["1048576"] * 3000)  # more than 2^31 together
         self.assertIn("1048576 tokens", self.refused(1, "bench", "--model", self.model, "-p", many))
         self.assertIn(b"read bandwidth", self.ok("bench", "--model", self.model, "-p", "8", "-n", "2", "-r", "1"))
@@ -366,6 +464,8 @@ class Numbers(CliTest):
         self.assertEqual(report["metadata"]["tokenizer.ggml.tokens"]["count"], tiny_gguf.VOCABULARY)
         self.assertEqual(len(report["tensors"]), 11)
         self.assertIn(b"kvBytesPerToken: 64", self.ok("inspect", "--model", self.model))
+        line = self.refused(1, "inspect", "--model", self.model, "--context", "129")
+        self.assertIn("is 129, the model was made for 1 to 128 tokens", line)
 
 
 if __name__ == "__main__":

@@ -36,7 +36,8 @@ def _list(key, kind, values):
     return head + b"".join(_string(v) if kind == STRING else struct.pack("<i", v) for v in values)
 
 
-def tiny_model(context=128, tensor_type=0, layers=1, width=32, heads=2, kv_heads=1, feed_forward=64, padding=None):
+def tiny_model(context=128, tensor_type=0, layers=1, width=32, heads=2, kv_heads=1, feed_forward=64, padding=None,
+               chat_template=CHAT_TEMPLATE):
     """The bytes of a model. A `tensor_type` other than 0 (F32) is written into the first tensor's entry only."""
     head_size = width // heads
     pieces = [byte_symbol(b) for b in range(256)] + ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
@@ -57,7 +58,7 @@ def tiny_model(context=128, tensor_type=0, layers=1, width=32, heads=2, kv_heads
         _list("tokenizer.ggml.merges", STRING, []),
         _entry("tokenizer.ggml.bos_token_id", U32, 257),
         _entry("tokenizer.ggml.eos_token_id", U32, END_TOKEN),
-        _entry("tokenizer.chat_template", STRING, CHAT_TEMPLATE),
+        _entry("tokenizer.chat_template", STRING, chat_template),
     ]
     if padding is not None:
         entries.append(_entry("tokenizer.ggml.padding_token_id", U32, padding))

@@ -141,6 +141,18 @@ private slots:
         QCOMPARE(*readFile(m_folder / "file"), std::string("old"));
     }
 
+    void aPlaceIsCheckedWithTheErrorsOfWritingAndNothingIsLeftThere()
+    {
+        put(m_folder / "file", "old");
+        for (const std::filesystem::path &path : {m_folder / "file" / "x.csv", m_folder / "no" / "x.csv", m_folder,
+                                                  std::filesystem::path("/dev/null"), std::filesystem::path()})
+            QCOMPARE(checkWritable(path).error().text(), writeFileAtomically(path, "new").error().text());
+        QVERIFY(checkWritable(m_folder / "file"));
+        QVERIFY(checkWritable(m_folder / "new"));
+        QCOMPARE(*readFile(m_folder / "file"), std::string("old"));
+        QCOMPARE(fileCount(m_folder), 1);
+    }
+
     void aReadOnlyFolderLeavesTheOldFile()
     {
         if (geteuid() == 0)
