@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace lectern {
@@ -29,6 +30,7 @@ struct LoadOptions
     BackendChoice backend = BackendChoice::Auto;
     int threads = 0;                 // 0: all cores
     int contextTokens = 0;           // 0: the model's context length, at most 8192; more than the model has is refused
+    bool takesLessContext = false;   // contextTokens is a wish: a model made for less gets what it has
     std::uint64_t kvBudgetBytes = 0; // 0: room for contextTokens
     bool hashesFile = false;         // SHA-256 of the file into ModelInfo (reads it once more)
 };
@@ -51,7 +53,7 @@ struct LoadedModel
     std::shared_ptr<const Tokenizer> tokenizer;
     std::shared_ptr<const ChatTemplate> chatTemplate; // nullptr: the file has none
     std::string chatTemplateProblem;                  // why a template in the file cannot be used; raw mode still works
-    std::vector<std::string> warnings;                // what was odd but usable in the file
+    std::vector<FileWarning> warnings;                // what was odd but usable in the file
 };
 
 // What an engine takes from outside; the defaults are the real ones. Tests put in scripted backends and clocks.
@@ -109,6 +111,7 @@ struct PreparedPrompt
     std::vector<TokenRecord> tokens;
     std::int64_t templateNs = 0, tokenizeNs = 0;
     std::string warning; // for example a second begin token; "" if none
+    std::optional<TextRange> secondBegin; // bytes of `text` of a second begin token
 };
 Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &request, const StopFlag &stop);
 

@@ -38,8 +38,10 @@ TokenId idOf(const PieceIds &ids, std::string_view piece, TokenId fallback)
 Result<const PreTokenizer *> choosePreTokenizer(const GgufFile &file, Vocabulary &vocabulary)
 {
     if (vocabulary.pre.empty()) {
-        vocabulary.warnings.push_back(std::string(kPreKey) + " is missing: text is cut as GPT-2 does it, which may not "
-                                                             "be how this model was trained");
+        vocabulary.warnings.push_back(
+            {WarningKind::PreTokenizerMissing,
+             std::string(kPreKey) +
+                 " is missing: text is cut as GPT-2 does it, which may not be how this model was trained"});
         return findPreTokenizer(kDefaultPre);
     }
     if (const PreTokenizer *row = findPreTokenizer(vocabulary.pre))
@@ -58,7 +60,8 @@ Result<MergeTable> readMerges(const GgufFile &file, const PieceIds &ids, Vocabul
         if (file.find(kMergesKey) != nullptr)
             return fail(ErrorCode::BadFormat, "key " + std::string(kMergesKey) + ": expected an array of texts",
                         file.path().string());
-        vocabulary.warnings.push_back(std::string(kMergesKey) + " is missing: every byte becomes a token of its own");
+        vocabulary.warnings.push_back({WarningKind::MergesMissing,
+                                       std::string(kMergesKey) + " is missing: every byte becomes a token of its own"});
         return MergeTable(0);
     }
     MergeTable table(lines->size());
@@ -85,9 +88,10 @@ Result<MergeTable> readMerges(const GgufFile &file, const PieceIds &ids, Vocabul
             table.add(leftId, rightId, {static_cast<std::int32_t>(rank), result});
     }
     if (unusable != 0)
-        vocabulary.warnings.push_back(std::string(kMergesKey) + ": " + std::to_string(unusable) + " of " +
-                                      std::to_string(lines->size()) +
-                                      " merges name pieces that are not in the vocabulary and are not used");
+        vocabulary.warnings.push_back(
+            {WarningKind::MergesUnusable, std::string(kMergesKey) + ": " + std::to_string(unusable) + " of " +
+                                              std::to_string(lines->size()) +
+                                              " merges name pieces that are not in the vocabulary and are not used"});
     return table;
 }
 
@@ -114,8 +118,9 @@ Result<std::unique_ptr<Tokenizer>> ByteBpeTokenizer::load(const GgufFile &file, 
         byteIds[byte] = idOf(ids, byteLevelPiece(static_cast<std::uint8_t>(byte)), kNoPiece);
     const auto missing = std::count(byteIds.begin(), byteIds.end(), kNoPiece);
     if (missing != 0)
-        vocabulary.warnings.push_back(std::to_string(missing) +
-                                      " of 256 bytes have no piece: texts that contain them are refused");
+        vocabulary.warnings.push_back(
+            {WarningKind::BytesMissing,
+             std::to_string(missing) + " of 256 bytes have no piece: texts that contain them are refused"});
     return std::unique_ptr<Tokenizer>(
         new ByteBpeTokenizer(std::move(vocabulary), **preTokenizer, std::move(*merges), byteIds));
 }

@@ -103,7 +103,8 @@ void fillPieces(Vocabulary &vocabulary, SentencePieceModel &model)
     if (unknown == vocabulary.size())
         model.pieces.push_back({unmatchableName(unknown), 0, TokenKind::Unknown});
     if (hasIdleBytes)
-        vocabulary.warnings.push_back("not all of the 256 byte pieces are there: none of them is used");
+        vocabulary.warnings.push_back(
+            {WarningKind::BytePiecesUnused, "not all of the 256 byte pieces are there: none of them is used"});
 }
 
 // Rules and flags for the text before it is cut.

@@ -22,6 +22,27 @@ enum class TokenKind : std::uint8_t
     Byte = 6
 };
 
+// What can be odd about a file that is used all the same.
+enum class WarningKind
+{
+    DuplicatePieces,
+    KindsMissing,
+    PaddingToken,
+    AddedToken, // to be added, but not named
+    PreTokenizerMissing,
+    MergesMissing,
+    MergesUnusable,
+    BytesMissing,    // of a byte-level vocabulary
+    BytePiecesUnused // of a SentencePiece vocabulary
+};
+inline constexpr int kWarningKinds = 9;
+
+struct FileWarning
+{
+    WarningKind kind;
+    std::string text; // key and numbers; English
+};
+
 struct Vocabulary
 {
     std::string model;               // "gpt2", "llama", "sentencepiece"
@@ -32,7 +53,7 @@ struct Vocabulary
     std::vector<TokenId> endOfGeneration; // sorted; a model may have several end tokens
     bool addsBos = false;                 // only with a bos
     bool addsEos = false;                 // only with an eos
-    std::vector<std::string> warnings;    // what was odd but usable in the file
+    std::vector<FileWarning> warnings;    // what was odd but usable in the file
 
     int size() const { return static_cast<int>(pieces.size()); }
     bool contains(TokenId id) const { return id >= 0 && id < size(); }

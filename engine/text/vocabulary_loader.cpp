@@ -44,9 +44,11 @@ Result<void> readPieces(const GgufFile &file, Vocabulary &vocabulary)
             firstDuplicate = i;
     }
     if (duplicates != 0)
-        vocabulary.warnings.push_back(std::string(kTokensKey) + ": " + std::to_string(duplicates) +
-                                      " pieces occur twice (the first is [" + std::to_string(firstDuplicate) + "], '" +
-                                      printableText((*pieces)[firstDuplicate]) + "'); text is given the lower id");
+        vocabulary.warnings.push_back(
+            {WarningKind::DuplicatePieces, std::string(kTokensKey) + ": " + std::to_string(duplicates) +
+                                               " pieces occur twice (the first is [" + std::to_string(firstDuplicate) +
+                                               "], '" + printableText((*pieces)[firstDuplicate]) +
+                                               "'); text is given the lower id"});
     return {};
 }
 
@@ -57,7 +59,8 @@ Result<void> readKinds(const GgufFile &file, Vocabulary &vocabulary)
         if (file.find(kKindsKey) != nullptr)
             return failAtKey(file, kKindsKey, "expected an array of whole numbers");
         vocabulary.kinds.assign(vocabulary.pieces.size(), TokenKind::Normal);
-        vocabulary.warnings.push_back(std::string(kKindsKey) + " is missing: every piece counts as ordinary text");
+        vocabulary.warnings.push_back(
+            {WarningKind::KindsMissing, std::string(kKindsKey) + " is missing: every piece counts as ordinary text"});
         return {};
     }
     if (kinds->size() != vocabulary.pieces.size())
@@ -127,7 +130,7 @@ Result<void> readSpecialIds(const GgufFile &file, Vocabulary &vocabulary)
     if (padding)
         vocabulary.padding = *padding;
     else
-        vocabulary.warnings.push_back(padding.error().message);
+        vocabulary.warnings.push_back({WarningKind::PaddingToken, padding.error().message});
     if (vocabulary.model == "llama" && !vocabulary.bos)
         vocabulary.bos = findControlToken(vocabulary, "<s>");
     if (vocabulary.model == "llama" && !vocabulary.eos)
@@ -138,13 +141,14 @@ Result<void> readSpecialIds(const GgufFile &file, Vocabulary &vocabulary)
 
 // A flag of the file, or its default; adding a token that the vocabulary does not name is switched off with a warning.
 Result<bool> readAddFlag(const GgufFile &file, std::string_view key, bool fallback, std::optional<TokenId> token,
-                         std::vector<std::string> &warnings)
+                         std::vector<FileWarning> &warnings)
 {
     const auto wanted = file.boolOr(key, fallback);
     if (!wanted || !*wanted || token)
         return wanted;
     if (file.find(key) != nullptr)
-        warnings.push_back(std::string(key) + " is true, but the file names no such token: none is added");
+        warnings.push_back(
+            {WarningKind::AddedToken, std::string(key) + " is true, but the file names no such token: none is added"});
     return false;
 }
 

@@ -203,15 +203,15 @@ private slots:
     // Widely shared files name a padding token one past the end.
     void whatIsOddButUsableInAFileIsAWarning()
     {
-        QCOMPARE((*load())->warnings, std::vector<std::string>());
+        QVERIFY((*load())->warnings.empty());
         TinyModelSpec spec;
         spec.paddingId = 300;
         const auto path = writeTinyModel(m_folder.path().toStdString(), "padding.gguf", spec);
         const auto loaded = m_engine->load(path, {}, m_sink, m_stop);
         QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
         QCOMPARE((*loaded)->warnings.size(), 1u);
-        QVERIFY2((*loaded)->warnings[0].find("padding_token_id: token 300 is outside") != std::string::npos,
-                 (*loaded)->warnings[0].c_str());
+        QVERIFY2((*loaded)->warnings[0].text.find("padding_token_id: token 300 is outside") != std::string::npos,
+                 (*loaded)->warnings[0].text.c_str());
     }
 
     void everyBackendTakesTheThreadsAskedFor()
@@ -324,9 +324,12 @@ private slots:
         Request request;
         request.text = "<s>a";
         request.parseSpecial = true;
-        QVERIFY(preparePrompt(**loaded, request, m_stop)->warning.find("two begin tokens") != std::string::npos);
+        const auto twice = preparePrompt(**loaded, request, m_stop);
+        QVERIFY(twice->warning.find("two begin tokens") != std::string::npos);
+        QCOMPARE(twice->secondBegin, std::optional<TextRange>({0, 3}));
         request.addSpecial = false;
         QCOMPARE(preparePrompt(**loaded, request, m_stop)->warning, std::string());
+        QVERIFY(!preparePrompt(**loaded, request, m_stop)->secondBegin);
         request.kind = PromptKind::Chat;
         const Result<PreparedPrompt> chat = preparePrompt(**loaded, request, m_stop);
         QVERIFY(!chat);
