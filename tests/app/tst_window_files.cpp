@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// The real window and files: models by path, drop and recent list, saved runs, exports.
+#include "engine/trace/run_json.h"
+#include "tests/app/window_fixture.h"
+#include "tests/support/models.h"
+#include "widgets/run_chart.h"
+
+#include <QApplication>
+#include <QDir>
+#include <QDropEvent>
+#include <QImage>
+#include <QMimeData>
+#include <QXmlStreamReader>
+
+using namespace lectern;
+
+class TestWindowFiles : public test::WindowFixture
+{
+    Q_OBJECT
+
+private slots:
+    void aFirstStartWithoutAModelSaysWhatToDo()
+    {
+        m_window->openAtStart({});
+        QVERIFY(m_window->messageText().contains(QStringLiteral("packaging/run.sh")));
+        QVERIFY(!action("run")->isEnabled());
+    }
+
+    void aFileThatIsNoModelIsNamedAndTheNextOneLoads()
+    {
+        const QString path = m_folder.filePath(QStringLiteral("page.gguf"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("<!DOCTYPE html><html></html>");
+        file.close();
+        QVERIFY(!load(path));
+        QVERIFY2(m_window->messageText().contains(QStringLiteral("page.gguf")), qPrintable(m_window->messageText()));
+        QVERIFY(load(tinyPath()));
+        QVERIFY(m_window->messageText().isEmpty());
+    }
+
+    void modelsInFoldersWithForeignNamesLoadByDropAndByRecentList()
+    {
+        const QString folder = m_folder.filePath(QStringLiteral("модели 模型 é"));
+        QDir().mkpath(folder);
+        const QString path = folder + QStringLiteral("/тест-ü.gguf");
+        QFile::copy(tinyPath(), path);
+        QSignalSpy loaded(m_window.get(), &MainWindow::loadEnded);
+        QMimeData mime;
+        mime.setUrls({QUrl::fromLocalFile(path)});
+        QDragEnterEvent enter({10, 10}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &enter);
+        QVERIFY(enter.isAccepted());
+        QDropEvent drop({10, 10}, Qt::CopyAction, &mime, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(m_window.get(), &drop);
+        QVERIFY(loaded.wait(test::kLoadMs) && loaded.at(0).at(0).toBool());
+        QVERIFY(m_window->windowTitle().contains(QStringLiteral("тест-ü.gguf")));
+        QCOMPARE(m_settings->recentModels().first(), path);
+        m_window->openAtStart({}); // the recent list
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->session()->state(), SessionState::Ready, test::kLoadMs);
+        QCOMPARE(m_window->session()->modelPath(), path);
+    }
+
+    void aRefusedLoadIsSaidAndAStoppedOneCanBeRepeated()
+    {
+        m_window->loadModel(tinyPath());
+        QTest::keyClick(m_window.get(), Qt::Key_Period, Qt::ControlModifier);
+        if (m_window->session()->state() == SessionState::NoModel) // otherwise it was quicker than the key
+            QVERIFY(m_window->messageText().contains(QStringLiteral("stopped")));
+        QVERIFY(load(tinyPath()));
+    }
+
+    void aSavedRunOpensWithTheVerySameCharts()
+    {
+        QVERIFY(load(tinyPath()));
+        type(QStringLiteral("the model"));
+        QVERIFY(run() > 0);
+        QStringList before;
+        for (const NamedChart &chart : m_window->charts())
+            before << chart.chart->dataSummary();
+        const QString path = m_folder.filePath(QStringLiteral("saved.lectern.json"));
+        QVERIFY(saveRun(*m_window->runs()->current()->record, path.toStdString()));
+        const int first = m_window->runs()->currentId();
+        m_window->openFile(path);
+        QTRY_VERIFY(m_window->runs()->currentId() != first);
+        QStringList after;
+        for (const NamedChart &chart : m_window->charts())
+            after << chart.chart->dataSummary();
+        QCOMPARE(after, before);
+        QCOMPARE(answer()->shownText().isEmpty(), false);
+    }
+
+    void aDamagedSavedRunIsRefusedWithItsField()
+    {
+        const QString path = m_folder.filePath(QStringLiteral("damaged.lectern.json"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly));
+        file.write("{\"schemaVersion\": 1, \"outputTokens\": 7}");
+        file.close();
+        m_window->openFile(path);
+        QTRY_VERIFY(m_window->messageText().contains(QStringLiteral("damaged.lectern.json")));
+        QCOMPARE(m_window->runs()->runs().size(), std::size_t(0));
+    }
+};
+
+QTEST_MAIN(TestWindowFiles)
+#include "tst_window_files.moc"
