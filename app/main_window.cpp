@@ -23,7 +23,6 @@
 #include <QLabel>
 #include <QMenuBar>
 #include <QMimeData>
-#include <QStandardPaths>
 #include <QVBoxLayout>
 
 namespace lectern {
@@ -40,16 +39,11 @@ QString runTitle(const QString &prompt)
 
 } // namespace
 
-QString bundledModelPath()
-{
-    return QStandardPaths::writableLocation(QStandardPaths::GenericDataLocation) +
-           QStringLiteral("/lectern/models/SmolLM2-135M-Instruct.Q4_1.gguf");
-}
-
-MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver)
+MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver, FetchTool fetchTool)
     : m_settings(settings)
     , m_session(new SessionController(&m_store, std::move(driver), this))
     , m_tokenizer(new PromptTokenizer(this))
+    , m_fetch(new ModelFetch(std::move(fetchTool), this))
 {
     setObjectName(QStringLiteral("mainWindow"));
     setAcceptDrops(true);
@@ -57,10 +51,13 @@ MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver)
     setContentsMargins(6, 0, 6, 0);
     resize(1280, 800);
     buildPanes();
+    buildOffer();
     buildMenus();
     connectSession();
     setTheme(settings->theme(), settings->isProjector());
     m_prompt->setMode(settings->promptMode());
+    m_prompt->setParsesSpecial(settings->parsesSpecial());
+    m_prompt->setMaxTokens(m_toolBar->maxTokens());
     m_prompt->setSystemPrompt(settings->systemPrompt());
     m_answer->setLens(settings->answerLens());
     m_layout->setLocked(true);
@@ -145,15 +142,6 @@ void MainWindow::buildPanes()
     m_exports = new ExportActions(&m_store, m_settings, m_charts, this);
 }
 
-void MainWindow::offerModel()
-{
-    m_messages->showMessage(MessageBar::Kind::Info,
-                            tr("No model yet. Open a GGUF file or drop one here. Set-up (packaging/run.sh) brings "
-                               "SmolLM2-135M-Instruct, 98 MB, to %1.")
-                                .arg(QDir::toNativeSeparators(bundledModelPath())),
-                            tr("Open model…"), [this] { chooseFile(); });
-}
-
 void MainWindow::setPrompt(const QString &text)
 {
     m_prompt->setPromptText(text);
@@ -171,6 +159,7 @@ Request MainWindow::currentRequest() const
     } else {
         request.kind = PromptKind::Text;
         request.text = text;
+        request.parseSpecial = m_prompt->parsesSpecial();
     }
     request.title = runTitle(m_prompt->promptText()).toStdString();
     request.sampling = m_toolBar->sampling();
@@ -221,7 +210,7 @@ void MainWindow::finishRun(int runId)
     updateRun(runId);
     const RunEntry *run = m_store.find(runId);
     if (run && run->record->error)
-        showError(*run->record->error);
+        showError(*run->record->error, ErrorTask::Run);
     // The session takes the row of a run that was refused before its first pass away again.
     const bool wasRefused = !run || (run->record->state == RunState::Failed && run->record->prefillChunks.empty());
     Q_EMIT runEnded(wasRefused ? 0 : runId);
@@ -229,7 +218,12 @@ void MainWindow::finishRun(int runId)
 
 QString MainWindow::messageText() const
 {
-    return m_messages->text();
+    const QString text = m_messages->detail().isEmpty() ? m_messages->text() : m_messages->detail();
+    if (!text.isEmpty() || m_session->state() != SessionState::NoModel)
+        return text;
+    return tr("There is no model: give one with --model FILE, or run packaging/run.sh, which brings "
+              "SmolLM2-135M-Instruct to %1.")
+        .arg(QDir::toNativeSeparators(m_fetch->destination()));
 }
 
 void MainWindow::resetLayout(const QSize &size)
@@ -238,10 +232,25 @@ void MainWindow::resetLayout(const QSize &size)
     m_layout->applyDefault();
 }
 
-void MainWindow::showError(const Error &error)
+void MainWindow::showError(const Error &error, ErrorTask task)
 {
     m_status->setProblemCount(++m_problemCount);
-    m_messages->showMessage(MessageBar::Kind::Error, QString::fromStdString(error.text()));
+    m_messages->showProblem(MessageBar::Kind::Error, errorHeadline(error.code, task),
+                            QString::fromStdString(error.text()));
+}
+
+void MainWindow::showModelWarnings()
+{
+    QStringList headlines, details;
+    for (const FileWarning &warning : m_session->model()->warnings) {
+        if (!isWorthAMessage(warning.kind))
+            continue; // the chooser's tooltip has all
+        headlines << warningHeadline(warning.kind);
+        details << QString::fromStdString(warning.text);
+    }
+    if (!headlines.isEmpty())
+        m_messages->showProblem(MessageBar::Kind::Warning, headlines.join(QLatin1Char(' ')),
+                                details.join(QStringLiteral("; ")));
 }
 
 void MainWindow::removeRun(int runId)

@@ -3,6 +3,8 @@
 #pragma once
 
 #include "app/command_line.h"
+#include "app/core/error_text.h"
+#include "app/core/model_fetch.h"
 #include "app/core/prompt_tokenizer.h"
 #include "app/core/run_store.h"
 #include "app/core/session_controller.h"
@@ -28,6 +30,7 @@ class AnswerPane;
 class ExportActions;
 class MessageBar;
 class MetricStrip;
+class ModelOffer;
 class PromptPane;
 class RunChart;
 class RunStatusBar;
@@ -40,8 +43,10 @@ class MainWindow : public QMainWindow
     Q_OBJECT
 
 public:
-    // Tests give a settings file of their own and, where wanted, a scripted engine.
-    explicit MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver = createEngineDriver());
+    // Tests give a settings file of their own and, where wanted, a scripted engine or a script of their own that
+    // fetches.
+    explicit MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver = createEngineDriver(),
+                        FetchTool fetchTool = FetchTool::installed());
     ~MainWindow() override;
 
     // Opens what the command line names; without a model, the last one used or the one that set-up brought.
@@ -59,7 +64,8 @@ public:
     RunStore *runs() { return &m_store; }
     void setTheme(ThemeChoice choice, bool projector); // the menu follows
     void resetLayout(const QSize &size);               // default places in a window of this size
-    QString messageText() const;                       // of the message bar
+    // Of the message bar, an error in the engine's own words; without a message and a model how to get one. One line.
+    QString messageText() const;
 
 Q_SIGNALS:
     void runEnded(int runId); // also for refused ones, which leave no row: runId 0
@@ -89,7 +95,10 @@ private:
     void fillModelMenu();
     void fillSamplesMenu();
     void chooseFile();
-    void offerModel();
+    void buildOffer();
+    void fetchModel();
+    bool isFetchedModelThere() const;
+    void updateOffer();
     Request currentRequest() const;
     void requestTokens();
     bool isPromptReady(); // says so when it is empty
@@ -99,7 +108,8 @@ private:
     void updateCharts();
     void updateState();
     void finishRun(int runId);
-    void showError(const Error &error);
+    void showError(const Error &error, ErrorTask task);
+    void showModelWarnings();
     void removeRun(int runId);
 
     Settings *m_settings;
@@ -114,6 +124,8 @@ private:
     MessageBar *m_messages;
     PromptPane *m_prompt;
     AnswerPane *m_answer;
+    ModelFetch *m_fetch;
+    ModelOffer *m_offer;
     MetricStrip *m_metrics;
     RunsView *m_runsView;
     QLabel *m_runsTitle;
@@ -126,11 +138,10 @@ private:
     QThreadPool m_opener; // reads saved runs, one after the other: the last one asked for is shown
     int m_runsBeingOpened = 0;
     bool m_appliesCommandLine = false; // changes are not remembered meanwhile
+    bool m_hasStarted = false;         // openAtStart() has chosen a model, or found none
+    bool m_isFetchedModelDamaged = false;
     std::vector<NamedChart> m_charts;
     int m_shownPromptRun = 0; // whose prompt the prompt pane shows as sent; 0: the edited one
 };
-
-// Where set-up puts the model: XDG data folder, lectern/models/SmolLM2-135M-Instruct.Q4_1.gguf.
-QString bundledModelPath();
 
 } // namespace lectern

@@ -174,8 +174,8 @@ void MainWindow::fillModelMenu()
     menu->clear();
     const QString loaded = m_session->modelPath();
     QStringList paths = m_settings->recentModels();
-    if (QFileInfo::exists(bundledModelPath()) && !paths.contains(bundledModelPath()))
-        paths << bundledModelPath();
+    if (isFetchedModelThere() && !paths.contains(m_fetch->destination()))
+        paths << m_fetch->destination();
     for (const QString &path : paths) {
         QAction *action =
             menu->addAction(menuText(QFileInfo(path).fileName()), this, [this, path] { loadModel(path); });
@@ -186,6 +186,11 @@ void MainWindow::fillModelMenu()
     menu->setToolTipsVisible(true);
     if (!paths.isEmpty())
         menu->addSeparator();
+    if (!isFetchedModelThere() && !m_fetch->isRunning()) {
+        QAction *get = menu->addAction(tr("Get SmolLM2-135M-Instruct (93 MB)"), this, &MainWindow::fetchModel);
+        get->setEnabled(m_fetch->problem().isEmpty());
+        get->setToolTip(m_fetch->problem());
+    }
     menu->addAction(tr("Open model…"), this, &MainWindow::chooseFile);
 }
 
@@ -210,7 +215,7 @@ void MainWindow::chooseFile()
 {
     const QStringList recent = m_settings->recentModels();
     const QString folder =
-        recent.isEmpty() ? QFileInfo(bundledModelPath()).absolutePath() : QFileInfo(recent.first()).absolutePath();
+        recent.isEmpty() ? QFileInfo(m_fetch->destination()).absolutePath() : QFileInfo(recent.first()).absolutePath();
     auto *dialog = new QFileDialog(this, tr("Open model or run"), folder,
                                    tr("Models and runs (*.gguf *.lectern.json);;All files (*)"));
     dialog->setObjectName(QStringLiteral("openDialog"));

@@ -31,7 +31,12 @@ void MainWindow::connectSession()
     connect(m_session, &SessionController::loadProgressed, m_status, &RunStatusBar::setLoadProgress);
     connect(m_session, &SessionController::loadFailed, this, [this](const QString &path, const Error &error) {
         m_settings->forgetRecent(path);
-        showError(error);
+        // Memory and settings apart, the file that is pinned loads: this is another one.
+        if (path == m_fetch->destination() && error.code != ErrorCode::OutOfMemory &&
+            error.code != ErrorCode::InvalidInput)
+            m_isFetchedModelDamaged = true;
+        showError(error, ErrorTask::LoadModel);
+        updateOffer();
         Q_EMIT openFailed(error);
         Q_EMIT loadEnded(false);
         endOpening();
@@ -44,6 +49,8 @@ void MainWindow::connectSession()
     connect(m_tokenizer, &PromptTokenizer::ready, this, &MainWindow::showPromptTokens);
     connect(m_prompt, &PromptPane::edited, this, &MainWindow::requestTokens);
     connect(m_prompt, &PromptPane::modeChosen, m_settings, &Settings::setPromptMode);
+    connect(m_prompt, &PromptPane::parsesSpecialChosen, m_settings, &Settings::setParsesSpecial);
+    connect(m_toolBar, &RunToolBar::maxTokensChanged, m_prompt, &PromptPane::setMaxTokens);
     connect(m_prompt, &PromptPane::fileDropped, this, &MainWindow::openFile);
     connect(m_prompt, &PromptPane::editRunPromptRequested, this, &MainWindow::editPromptOf);
     connect(m_answer, &AnswerPane::lensChanged, this, [this](AnswerLens lens) {
@@ -54,9 +61,11 @@ void MainWindow::connectSession()
     connect(m_runsView, &RunsView::saveRequested, m_exports, &ExportActions::saveRunAs);
     connect(m_exports, &ExportActions::exported, this,
             [this](const QString &text) { m_messages->showMessage(MessageBar::Kind::Info, text); });
-    connect(m_exports, &ExportActions::failed, this, &MainWindow::showError);
-    connect(m_toolBar, &RunToolBar::backendChanged, this, [this] {
+    connect(m_exports, &ExportActions::failed, this,
+            [this](const Error &error) { showError(error, ErrorTask::Export); });
+    connect(m_toolBar, &RunToolBar::loadOptionsChanged, this, [this] {
         m_loadOptions.backend = m_toolBar->backend();
+        m_loadOptions.contextTokens = m_toolBar->contextTokens();
         if (!m_session->modelPath().isEmpty())
             loadModel(m_session->modelPath());
     });
@@ -66,13 +75,14 @@ void MainWindow::takeModel()
 {
     const LoadedModelPtr model = m_session->model();
     m_tokenizer->setModel(model);
-    m_prompt->setModelAvailable(model != nullptr);
+    m_prompt->setModelAvailable(model != nullptr, model ? model->engine.contextTokens : 0);
     if (model) {
         m_prompt->setChatAvailable(model->chatTemplate != nullptr,
                                    model->chatTemplateProblem.empty()
                                        ? tr("This model's file has no chat template.")
                                        : QString::fromStdString(model->chatTemplateProblem));
         m_settings->addRecentModel(m_session->modelPath());
+        showModelWarnings();
         requestTokens();
         Q_EMIT loadEnded(true);
     }
@@ -91,6 +101,12 @@ void MainWindow::openAtStart(const CommandLine &line)
         m_loadOptions.backend = m_toolBar->backend();
     else
         m_toolBar->setBackend(line.load.backend);
+    if (line.load.contextTokens > 0) {
+        m_toolBar->setContextTokens(line.load.contextTokens);
+    } else {
+        m_loadOptions.contextTokens = m_toolBar->contextTokens();
+        m_loadOptions.takesLessContext = true; // remembered from another model, perhaps
+    }
     if (line.maxTokens)
         m_toolBar->setMaxTokens(*line.maxTokens);
     SamplingParams sampling = m_toolBar->sampling();
@@ -116,27 +132,8 @@ void MainWindow::openAtStart(const CommandLine &line)
         loadModel(line.model);
     else if (m_session->state() == SessionState::NoModel)
         loadLastModel();
-}
-
-// The model of the last session, or the one that set-up brought.
-void MainWindow::loadLastModel()
-{
-    const QString crashed = m_settings->loadingModel();
-    if (!crashed.isEmpty()) {
-        m_settings->setLoadingModel({});
-        m_messages->showMessage(MessageBar::Kind::Warning,
-                                tr("Lectern ended while it loaded %1, so it was not loaded again by itself.")
-                                    .arg(QDir::toNativeSeparators(crashed)),
-                                tr("Load it"), [this, crashed] { loadModel(crashed); });
-        return;
-    }
-    const QStringList recent = m_settings->recentModels();
-    const QString candidate =
-        !recent.isEmpty() && QFileInfo::exists(recent.first()) ? recent.first() : bundledModelPath();
-    if (QFileInfo::exists(candidate))
-        loadModel(candidate);
-    else
-        offerModel();
+    m_hasStarted = true;
+    updateOffer();
 }
 
 void MainWindow::openFile(const QString &path)
@@ -166,7 +163,7 @@ void MainWindow::takeOpenedRun(const QString &path, Result<RunRecord> &opened)
 {
     if (!opened) {
         m_settings->forgetRecent(path);
-        showError(opened.error());
+        showError(opened.error(), ErrorTask::OpenRun);
         Q_EMIT openFailed(opened.error());
         return;
     }
@@ -213,6 +210,7 @@ void MainWindow::editPromptOf(int runId)
     const Request &request = run->record->request;
     if (request.kind != PromptKind::Chat) {
         m_prompt->setMode(PromptMode::Raw);
+        m_prompt->setParsesSpecial(request.parseSpecial);
         m_prompt->setPromptText(QString::fromStdString(request.text));
         return;
     }

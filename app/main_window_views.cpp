@@ -7,6 +7,7 @@
 #include "widgets/answer_pane.h"
 #include "widgets/message_bar.h"
 #include "widgets/metric_strip.h"
+#include "widgets/model_offer.h"
 #include "widgets/prompt_pane.h"
 #include "widgets/run_chart.h"
 #include "widgets/runs_view.h"
@@ -27,7 +28,9 @@ void MainWindow::setTheme(ThemeChoice choice, bool projector)
     m_messages->setTheme(m_theme);
     m_prompt->setTheme(m_theme);
     m_answer->setTheme(m_theme);
+    m_offer->setTheme(m_theme);
     m_runsView->setTheme(m_theme);
+    m_runsView->setMinimumHeight(fontMetrics().lineSpacing() * 5); // names, a row and a bar to scroll with
     m_runsTitle->setFont(paneTitleFont(QApplication::font()));
     m_status->setTheme(m_theme);
     for (const NamedChart &chart : m_charts)
@@ -41,6 +44,7 @@ void MainWindow::updateState()
     m_toolBar->setState(m_session->state(), m_session->model(), m_session->modelPath());
     m_status->setRun(shown ? shown->record : nullptr);
     m_status->setState(m_session->state(), m_session->model(), running && running->record->state == RunState::Decode);
+    updateOffer();
     const QString name = QFileInfo(m_session->modelPath()).fileName();
     setWindowTitle(name.isEmpty() ? tr("Lectern") : tr("%1 – Lectern").arg(name));
 }
@@ -69,6 +73,7 @@ void MainWindow::showCurrentRun()
         m_status->setRun(nullptr);
     }
     updateCharts();
+    updateOffer();
 }
 
 // Once per frame for the run that grew.

@@ -119,11 +119,12 @@ void RunStatusBar::updateFacts()
         parts << tr("context %1 / %2").arg(formatCount(used), formatCount(engine->contextTokens));
         parts << tr("KV %1 of %2").arg(formatBytes(held.usedBytes), formatBytes(engine->kvBudgetBytes));
         parts << tr("weights %1").arg(formatBytes(engine->weightBytes));
-        parts << QStringLiteral("%1 · %2").arg(QString::fromStdString(engine->backend),
+        parts << QStringLiteral("%1 · %2").arg(backendName(engine->backend),
                                                QString::fromStdString(engine->instructionSet));
         parts << tr("%n thread(s)", nullptr, engine->threads);
     }
-    parts << tr("problems %1").arg(m_problems);
+    if (m_problems > 0)
+        parts << tr("problems %1").arg(m_problems);
     m_facts->setText(parts.join(QStringLiteral("  ·  ")));
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/run_toolbar.h"
 
+#include "app/core/error_text.h"
+#include "app/core/format.h"
+#include "app/more_panel.h"
+#include "app/number_boxes.h"
+
 #include <QAction>
 #include <QComboBox>
 #include <QDoubleSpinBox>
 #include <QFileInfo>
-#include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLayout>
@@ -19,39 +23,6 @@
 namespace lectern {
 
 namespace {
-
-// Both marks count as the decimal mark while typing, whatever the locale: "0,7" and "0.7" are the same (engauge#442).
-class DecimalBox : public QDoubleSpinBox
-{
-public:
-    using QDoubleSpinBox::QDoubleSpinBox;
-
-    QValidator::State validate(QString &text, int &position) const override
-    {
-        const QString point = locale().decimalPoint();
-        text.replace(QLatin1Char(point == QLatin1String(",") ? '.' : ','), point);
-        return QDoubleSpinBox::validate(text, position);
-    }
-};
-
-QDoubleSpinBox *decimalBox(QWidget *parent, const char *name, double least, double most, double step, int decimals)
-{
-    auto *box = new DecimalBox(parent);
-    box->setObjectName(QLatin1String(name));
-    box->setRange(least, most);
-    box->setSingleStep(step);
-    box->setDecimals(decimals);
-    box->setGroupSeparatorShown(false);
-    return box;
-}
-
-QSpinBox *wholeBox(QWidget *parent, const char *name, int least, int most)
-{
-    auto *box = new QSpinBox(parent);
-    box->setObjectName(QLatin1String(name));
-    box->setRange(least, most);
-    return box;
-}
 
 // As wide as so many digits, not as the largest value of the range.
 void limitWidth(QAbstractSpinBox *box, int digits)
@@ -94,9 +65,9 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
         tr("What computes: the fast CPU engine, or the plain reference in 32-bit floats (slow, exact)."));
     m_backend->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     m_backend->setMinimumContentsLength(5);
-    m_backend->addItem(tr("CPU"), static_cast<int>(BackendChoice::Cpu));
-    m_backend->addItem(tr("Reference"), static_cast<int>(BackendChoice::Reference));
-    addWidget(m_backend);
+    m_backend->addItem(backendName("cpu"), static_cast<int>(BackendChoice::Cpu));
+    m_backend->addItem(backendName("reference"), static_cast<int>(BackendChoice::Reference));
+    m_backendPlace = addWidget(m_backend);
     addSeparator();
 
     m_run = addAction(tr("Run"));
@@ -124,14 +95,14 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
 
     m_maxTokens = wholeBox(this, "maxTokens", 1, 100000);
     m_maxTokens->setToolTip(tr("Longest answer in tokens"));
-    addWidget(labelled(tr("max"), m_maxTokens));
+    m_maxTokensPlace = addWidget(labelled(tr("max"), m_maxTokens));
     m_temperature = decimalBox(this, "temperature", 0, 10, 0.1, 3);
     m_temperature->setToolTip(tr("Temperature: 0 always takes the most likely token; higher values spread the choice"));
-    addWidget(labelled(tr("temp"), m_temperature));
+    m_temperaturePlace = addWidget(labelled(tr("temp"), m_temperature));
     m_seed = wholeBox(this, "seed", 0, std::numeric_limits<int>::max());
     m_seed->setToolTip(tr("Seed of the random numbers: the same seed gives the same answer"));
-    addWidget(labelled(tr("seed"), m_seed));
-    addSamplingPopup();
+    m_seedPlace = addWidget(labelled(tr("seed"), m_seed));
+    addMoreMenu();
 
     auto *spacer = new QWidget(this);
     spacer->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
@@ -144,6 +115,7 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
     setSampling(settings->sampling());
     setMaxTokens(settings->maxTokens());
     setUsesKvCache(settings->usesKvCache());
+    setContextTokens(settings->contextTokens());
     setBackend(settings->usesReference() ? BackendChoice::Reference : BackendChoice::Cpu);
     m_reuse->setChecked(settings->reusesPrefix());
     const auto remember = [this] {
@@ -154,15 +126,22 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
         m_settings->setUsesKvCache(usesKvCache());
         m_settings->setReusesPrefix(reusesPrefix());
         m_settings->setUsesReference(backend() == BackendChoice::Reference);
+        m_settings->setContextTokens(contextTokens());
     };
-    for (QDoubleSpinBox *box : {m_temperature, m_topP, m_minP, m_penalty})
-        connect(box, &QDoubleSpinBox::valueChanged, this, remember);
-    for (QSpinBox *box : {m_seed, m_topK, m_maxTokens})
+    connect(m_temperature, &QDoubleSpinBox::valueChanged, this, remember);
+    for (QSpinBox *box : {m_seed, m_maxTokens})
         connect(box, &QSpinBox::valueChanged, this, remember);
+    connect(m_more, &MorePanel::changed, this, remember);
+    connect(m_maxTokens, &QSpinBox::valueChanged, this, &RunToolBar::maxTokensChanged);
     for (QAction *action : {m_kvCache, m_reuse})
         connect(action, &QAction::toggled, this, remember);
     connect(m_backend, &QComboBox::currentIndexChanged, this, remember);
-    connect(m_backend, &QComboBox::currentIndexChanged, this, &RunToolBar::backendChanged);
+    connect(m_backend, &QComboBox::currentIndexChanged, this, &RunToolBar::loadOptionsChanged);
+    connect(m_more, &MorePanel::contextChosen, this, [this, remember] {
+        remember();
+        Q_EMIT loadOptionsChanged();
+    });
+    addFoldables();
     fitFields();
     setState(SessionState::NoModel, nullptr, {});
 }
@@ -182,31 +161,13 @@ QWidget *RunToolBar::labelled(const QString &text, QWidget *input)
     return holder;
 }
 
-void RunToolBar::addSamplingPopup()
+void RunToolBar::addMoreMenu()
 {
-    auto *panel = new QWidget(this);
-    auto *form = new QFormLayout(panel);
-    m_topK = wholeBox(panel, "topK", 0, 1000000);
-    m_topK->setSpecialValueText(tr("off"));
-    m_topK->setToolTip(tr("Only the k most likely tokens take part; 0 is off"));
-    m_topP = decimalBox(panel, "topP", 0, 1, 0.05, 3);
-    m_topP->setToolTip(tr("The most likely tokens that together reach this probability take part; 1 is off"));
-    m_minP = decimalBox(panel, "minP", 0, 1, 0.01, 3);
-    m_minP->setToolTip(tr("Tokens with at least this share of the best token's probability take part; 0 is off"));
-    m_penalty = decimalBox(panel, "repetitionPenalty", 0.1, 10, 0.05, 2);
-    m_penalty->setToolTip(tr("Above 1: tokens among the last 64 become less likely; 1 is off"));
-    form->addRow(tr("top-k"), m_topK);
-    form->addRow(tr("top-p"), m_topP);
-    form->addRow(tr("min-p"), m_minP);
-    form->addRow(tr("repetition penalty"), m_penalty);
-    for (QWidget *input : {static_cast<QWidget *>(m_topK), static_cast<QWidget *>(m_topP),
-                           static_cast<QWidget *>(m_minP), static_cast<QWidget *>(m_penalty)})
-        input->setAccessibleName(static_cast<QLabel *>(form->labelForField(input))->text());
-
+    m_more = new MorePanel(this);
     auto *menu = new QMenu(this);
     menu->setToolTipsVisible(true);
     auto *action = new QWidgetAction(menu);
-    action->setDefaultWidget(panel);
+    action->setDefaultWidget(m_more);
     menu->addAction(action);
     menu->addSeparator();
     m_reuse = menu->addAction(tr("Reuse the prompt's cached beginning"));
@@ -214,14 +175,23 @@ void RunToolBar::addSamplingPopup()
     m_reuse->setCheckable(true);
     m_reuse->setToolTip(tr("When a prompt begins like the last run's, its keys and values are taken from the cache. "
                            "The run says how many."));
-    m_samplingButton = new QToolButton(this);
-    m_samplingButton->setObjectName(QStringLiteral("samplingButton"));
-    m_samplingButton->setText(tr("More"));
-    m_samplingButton->setToolTip(tr("More sampling settings: top-k, top-p, min-p, repetition penalty, prefix reuse"));
-    m_samplingButton->setAccessibleName(m_samplingButton->toolTip());
-    m_samplingButton->setMenu(menu);
-    m_samplingButton->setPopupMode(QToolButton::InstantPopup);
-    addWidget(m_samplingButton);
+    m_moreButton = new QToolButton(this);
+    m_moreButton->setObjectName(QStringLiteral("samplingButton"));
+    m_moreButton->setText(tr("More"));
+    m_moreButton->setToolTip(tr("More settings: top-k, top-p, min-p, repetition penalty, context, prefix reuse"));
+    m_moreButton->setAccessibleName(m_moreButton->toolTip());
+    m_moreButton->setMenu(menu);
+    m_moreButton->setPopupMode(QToolButton::InstantPopup);
+    addWidget(m_moreButton);
+}
+
+void RunToolBar::addFoldables()
+{
+    // The last one is the menu's first row.
+    m_foldables = {{m_seedPlace, m_more->addTwin(tr("seed"), m_seed)},
+                   {m_temperaturePlace, m_more->addTwin(tr("temperature"), m_temperature)},
+                   {m_maxTokensPlace, m_more->addTwin(tr("longest answer in tokens"), m_maxTokens)},
+                   {m_backendPlace, m_more->addTwin(tr("backend"), m_backend)}};
 }
 
 void RunToolBar::setTheme(const Theme &theme)
@@ -261,16 +231,28 @@ void RunToolBar::fitFields()
 
 void RunToolBar::fitWidth()
 {
+    struct Form
+    {
+        bool hasTexts;       // of the buttons but Run
+        int modelCharacters; // of the model's name
+        std::size_t folded;
+        bool isTight = false; // "KV" for "KV cache"
+    };
+    // The widest form that fits. Run keeps its text in all.
+    constexpr Form kForms[] = {{true, 32, 0},  {true, 22, 0},  {true, 14, 0},  {false, 22, 0}, {false, 14, 0},
+                               {false, 14, 1}, {false, 14, 2}, {false, 14, 3}, {false, 14, 4}, {false, 8, 4, true}};
     const int unit = fontMetrics().averageCharWidth();
-    // The widest form that fits: full texts, a shorter model name, icons alone.
-    for (const auto &[style, modelCharacters] :
-         {std::pair(Qt::ToolButtonTextBesideIcon, 32), std::pair(Qt::ToolButtonTextBesideIcon, 22),
-          std::pair(Qt::ToolButtonTextBesideIcon, 14), std::pair(Qt::ToolButtonIconOnly, 22),
-          std::pair(Qt::ToolButtonIconOnly, 14)}) {
+    for (const Form &form : kForms) {
         for (QWidget *button : {widgetForAction(m_stop), widgetForAction(m_step),
                                 static_cast<QWidget *>(m_samplesButton), static_cast<QWidget *>(m_exportButton)})
-            static_cast<QToolButton *>(button)->setToolButtonStyle(style);
-        m_model->setText(fontMetrics().elidedText(m_modelText, Qt::ElideMiddle, unit * modelCharacters));
+            static_cast<QToolButton *>(button)->setToolButtonStyle(form.hasTexts ? Qt::ToolButtonTextBesideIcon
+                                                                                 : Qt::ToolButtonIconOnly);
+        m_model->setText(fontMetrics().elidedText(m_modelText, Qt::ElideMiddle, unit * form.modelCharacters));
+        for (std::size_t i = 0; i < m_foldables.size(); ++i) {
+            m_foldables[i].place->setVisible(i >= form.folded);
+            m_more->setTwinVisible(m_foldables[i].twin, i < form.folded);
+        }
+        m_kvCache->setIconText(form.isTight ? tr("KV", "KV cache, short") : m_kvCache->text());
         layout()->invalidate();
         if (layout()->sizeHint().width() <= width())
             return;
@@ -296,8 +278,9 @@ void RunToolBar::setState(SessionState state, const LoadedModelPtr &model, const
     fitWidth();
     QString toolTip = model ? modelPath : tr("Choose a model");
     if (model)
-        for (const std::string &warning : model->warnings) // what is odd but usable in the file
-            toolTip += QLatin1Char('\n') + QString::fromStdString(warning);
+        for (const FileWarning &warning : model->warnings)
+            toolTip +=
+                QStringLiteral("\n%1 (%2)").arg(warningHeadline(warning.kind), QString::fromStdString(warning.text));
     m_model->setToolTip(toolTip);
 }
 
@@ -314,12 +297,8 @@ void RunToolBar::setBackend(BackendChoice backend)
 
 SamplingParams RunToolBar::sampling() const
 {
-    SamplingParams params;
+    SamplingParams params = m_more->sampling();
     params.temperature = static_cast<float>(m_temperature->value());
-    params.topK = m_topK->value();
-    params.topP = static_cast<float>(m_topP->value());
-    params.minP = static_cast<float>(m_minP->value());
-    params.repetitionPenalty = static_cast<float>(m_penalty->value());
     params.seed = static_cast<std::uint64_t>(m_seed->value());
     return params;
 }
@@ -327,11 +306,18 @@ SamplingParams RunToolBar::sampling() const
 void RunToolBar::setSampling(const SamplingParams &sampling)
 {
     m_temperature->setValue(static_cast<double>(sampling.temperature));
-    m_topK->setValue(sampling.topK);
-    m_topP->setValue(static_cast<double>(sampling.topP));
-    m_minP->setValue(static_cast<double>(sampling.minP));
-    m_penalty->setValue(static_cast<double>(sampling.repetitionPenalty));
+    m_more->setSampling(sampling);
     m_seed->setValue(static_cast<int>(sampling.seed));
+}
+
+int RunToolBar::contextTokens() const
+{
+    return m_more->contextTokens();
+}
+
+void RunToolBar::setContextTokens(int count)
+{
+    m_more->setContextTokens(count);
 }
 
 int RunToolBar::maxTokens() const

@@ -9,6 +9,8 @@
 
 #include <QToolBar>
 
+#include <vector>
+
 class QAction;
 class QComboBox;
 class QDoubleSpinBox;
@@ -18,6 +20,8 @@ class QSpinBox;
 class QToolButton;
 
 namespace lectern {
+
+class MorePanel;
 
 class RunToolBar : public QToolBar
 {
@@ -40,6 +44,8 @@ public:
     void setBackend(BackendChoice backend);
     SamplingParams sampling() const;
     void setSampling(const SamplingParams &sampling);
+    int contextTokens() const; // 0: the model's own
+    void setContextTokens(int count);
     int maxTokens() const;
     void setMaxTokens(int count);
     bool usesKvCache() const;
@@ -48,7 +54,8 @@ public:
     void setRemembers(bool on); // off: what is set now is not for the next start
 
 Q_SIGNALS:
-    void backendChanged();
+    void loadOptionsChanged(); // backend or context, by the user: load the model again
+    void maxTokensChanged(int count);
 
 protected:
     void resizeEvent(QResizeEvent *event) override;
@@ -56,9 +63,10 @@ protected:
 
 private:
     void fitFields(); // number fields as wide as so many digits of the font
-    void fitWidth();  // icons only where the text does not fit
+    void fitWidth();  // where not all fits: shorter names, icons alone, settings in the menu More
     QWidget *labelled(const QString &text, QWidget *input);
-    void addSamplingPopup();
+    void addMoreMenu();
+    void addFoldables();
     Settings *m_settings;
     bool m_remembers = true;
     QString m_modelText; // before it is cut to the width
@@ -68,8 +76,20 @@ private:
     QMenu *m_exportMenu;
     QToolButton *m_samplesButton;
     QToolButton *m_exportButton;
-    QToolButton *m_samplingButton;
+    QToolButton *m_moreButton;
+    MorePanel *m_more;
+    // Settings that move into the menu More where there is no room, the first one first.
+    struct Foldable
+    {
+        QAction *place; // in the tool bar
+        QWidget *twin;  // in the menu
+    };
+    std::vector<Foldable> m_foldables;
     QComboBox *m_backend;
+    QAction *m_backendPlace;
+    QAction *m_maxTokensPlace;
+    QAction *m_temperaturePlace;
+    QAction *m_seedPlace;
     QAction *m_run;
     QAction *m_stop;
     QAction *m_step;
@@ -78,10 +98,6 @@ private:
     QSpinBox *m_maxTokens;
     QDoubleSpinBox *m_temperature;
     QSpinBox *m_seed;
-    QSpinBox *m_topK;
-    QDoubleSpinBox *m_topP;
-    QDoubleSpinBox *m_minP;
-    QDoubleSpinBox *m_penalty;
 };
 
 } // namespace lectern

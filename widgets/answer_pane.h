@@ -13,6 +13,7 @@
 
 class QButtonGroup;
 class QLabel;
+class QStackedLayout;
 
 namespace lectern {
 
@@ -33,6 +34,8 @@ public:
     void showRun(int runId, std::shared_ptr<const RunRecord> record); // nullptr: empty
     void updateRun();                                                 // its record grew
     TokenView *view() const { return m_view; }
+    void addOffer(QWidget *offer); // shown in the place of the answer while it is wanted
+    void setOffered(bool isOffered);
 
 Q_SIGNALS:
     void lensChanged(lectern::AnswerLens lens);
@@ -40,6 +43,7 @@ Q_SIGNALS:
 private:
     void updateFooter();
     TokenView *m_view;
+    QStackedLayout *m_pages;
     QLabel *m_title;
     QLabel *m_footer;
     QButtonGroup *m_lenses;

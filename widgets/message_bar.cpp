@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QShortcut>
 #include <QToolButton>
+#include <QVBoxLayout>
 
 namespace lectern {
 
@@ -65,6 +66,7 @@ MessageBar::MessageBar(QWidget *parent)
     : QFrame(parent)
     , m_icon(new QLabel(this))
     , m_text(new QLabel(this))
+    , m_detail(new QLabel(this))
     , m_action(new QPushButton(this))
     , m_close(new QToolButton(this))
     , m_theme(Theme::light())
@@ -74,6 +76,12 @@ MessageBar::MessageBar(QWidget *parent)
     m_text->setWordWrap(true);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_text->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
+    m_text->setObjectName(QStringLiteral("messageText"));
+    m_detail->setObjectName(QStringLiteral("messageDetail"));
+    m_detail->setTextFormat(Qt::PlainText);
+    m_detail->setWordWrap(true);
+    m_detail->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
+    m_detail->setProperty("muted", true);
     m_close->setText(QStringLiteral("✕"));
     m_close->setAutoRaise(true);
     m_close->setToolTip(tr("Close this message (Esc)"));
@@ -86,7 +94,11 @@ MessageBar::MessageBar(QWidget *parent)
     layout->setContentsMargins(unit + 4, unit / 2 + 2, unit, unit / 2 + 2);
     layout->setSpacing(unit + 2);
     layout->addWidget(m_icon, 0, Qt::AlignVCenter);
-    layout->addWidget(m_text, 1);
+    auto *texts = new QVBoxLayout;
+    texts->setSpacing(unit / 4);
+    texts->addWidget(m_text);
+    texts->addWidget(m_detail);
+    layout->addLayout(texts, 1);
     layout->addWidget(m_action);
     layout->addWidget(m_close);
 
@@ -121,11 +133,21 @@ void MessageBar::showMessage(Kind kind, const QString &text, const QString &acti
     const QString names[] = {tr("Note"), tr("Warning"), tr("Error")};
     m_icon->setAccessibleName(names[static_cast<int>(kind)]);
     m_text->setText(text);
+    m_detail->clear();
+    m_detail->hide();
     m_text->setAccessibleName(tr("%1: %2", "kind of message, its text").arg(names[static_cast<int>(kind)], text));
     m_action->setText(actionText);
     m_action->setVisible(!actionText.isEmpty());
     setTheme(m_theme);
     show();
+}
+
+void MessageBar::showProblem(Kind kind, const QString &headline, const QString &detail)
+{
+    showMessage(kind, headline);
+    m_text->setAccessibleName(m_text->accessibleName() + QLatin1Char(' ') + detail);
+    m_detail->setText(detail);
+    m_detail->show();
 }
 
 void MessageBar::dismiss()
@@ -137,6 +159,11 @@ void MessageBar::dismiss()
 QString MessageBar::text() const
 {
     return isHidden() ? QString() : m_text->text();
+}
+
+QString MessageBar::detail() const
+{
+    return isHidden() ? QString() : m_detail->text();
 }
 
 } // namespace lectern

@@ -29,12 +29,16 @@ public:
     explicit MessageBar(QWidget *parent = nullptr);
     void setTheme(const Theme &theme);
     void showMessage(Kind kind, const QString &text, const QString &actionText = {}, std::function<void()> action = {});
+    // What happened and what to do; below it `detail`, exact and in English.
+    void showProblem(Kind kind, const QString &headline, const QString &detail);
     void dismiss();
     QString text() const;
+    QString detail() const; // "" if there is none
 
 private:
     QLabel *m_icon;
     QLabel *m_text;
+    QLabel *m_detail;
     QPushButton *m_action;
     QToolButton *m_close;
     Theme m_theme;

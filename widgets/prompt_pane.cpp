@@ -1,49 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/prompt_pane.h"
 
-#include "app/core/format.h"
+#include "app/core/error_text.h"
+#include "widgets/prompt_counts.h"
 #include "widgets/prompt_edit.h"
 #include "widgets/token_view.h"
+#include "widgets/wrapped_label.h"
 
 #include <QApplication>
 #include <QButtonGroup>
+#include <QCheckBox>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSplitter>
-#include <QTextBoundaryFinder>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 #include <algorithm>
 
 namespace lectern {
-
-namespace {
-
-struct TextCounts
-{
-    int words = 0;
-    int characters = 0; // as people count them: grapheme clusters
-};
-
-TextCounts countText(const QString &text)
-{
-    TextCounts counts;
-    bool inWord = false;
-    for (const QChar character : text) {
-        const bool isSpace = character.isSpace();
-        counts.words += !isSpace && !inWord;
-        inWord = !isSpace;
-    }
-    QTextBoundaryFinder finder(QTextBoundaryFinder::Grapheme, text);
-    while (finder.toNextBoundary() >= 0)
-        ++counts.characters;
-    return counts;
-}
-
-} // namespace
 
 PromptPane::PromptPane(QWidget *parent)
     : QFrame(parent)
@@ -83,20 +60,32 @@ PromptPane::PromptPane(QWidget *parent)
     m_system->setToolTip(
         tr("Instructions that the chat template puts before your message. Empty: the template decides."));
 
+    m_parseSpecial = new QCheckBox(tr("Special tokens in the text count"), this);
+    m_parseSpecial->setObjectName(QStringLiteral("parseSpecial"));
+    m_parseSpecial->setToolTip(
+        tr("On: text such as <|im_end|> or <s> becomes the special token of that name. Off: it stays text."));
+    m_parseSpecial->hide();
+
     m_editor = new PromptEdit(this);
     m_editor->setObjectName(QStringLiteral("promptEdit"));
     m_editor->setAccessibleName(tr("Prompt"));
     m_editor->setPlaceholderText(tr("Type a prompt, or choose one under Samples. Tokens are coloured as you type."));
 
-    m_counts = new QLabel(this);
+    m_counts = new WrappedLabel(this);
     m_counts->setObjectName(QStringLiteral("promptCounts"));
     m_counts->setTextFormat(Qt::RichText);
-    m_counts->setWordWrap(true); // long texts must not widen the pane
-    m_note = new QLabel(this);
+    m_noteRow = new QWidget(this);
+    m_note = new WrappedLabel(m_noteRow);
     m_note->setObjectName(QStringLiteral("promptNote"));
-    m_note->setWordWrap(true);
     m_note->setTextFormat(Qt::PlainText);
-    m_note->hide();
+    m_removeBegin = new QPushButton(tr("Remove one"), m_noteRow);
+    m_removeBegin->setObjectName(QStringLiteral("removeSecondBegin"));
+    m_removeBegin->setToolTip(tr("Takes the begin token out of the text. Ctrl+Z brings it back."));
+    auto *noteLayout = new QHBoxLayout(m_noteRow);
+    noteLayout->setContentsMargins(0, 0, 0, 0);
+    noteLayout->addWidget(m_note, 1);
+    noteLayout->addWidget(m_removeBegin, 0, Qt::AlignTop);
+    m_noteRow->hide();
 
     m_sentCaption = new QLabel(this);
     m_sentCaption->setObjectName(QStringLiteral("sentCaption"));
@@ -125,9 +114,10 @@ PromptPane::PromptPane(QWidget *parent)
     topLayout->setContentsMargins(0, 0, 0, 0);
     topLayout->setSpacing(3);
     topLayout->addWidget(m_system);
+    topLayout->addWidget(m_parseSpecial);
     topLayout->addWidget(m_editor, 1);
     topLayout->addWidget(m_counts);
-    topLayout->addWidget(m_note);
+    topLayout->addWidget(m_noteRow);
 
     m_sentPart = new QWidget(this);
     auto *bottomLayout = new QVBoxLayout(m_sentPart);
@@ -161,10 +151,14 @@ PromptPane::PromptPane(QWidget *parent)
     });
     connect(m_editor, &PromptEdit::fileDropped, this, &PromptPane::fileDropped);
     connect(m_system, &QLineEdit::textChanged, this, &PromptPane::edited);
+    connect(m_parseSpecial, &QCheckBox::toggled, this, &PromptPane::edited);
+    connect(m_parseSpecial, &QCheckBox::clicked, this, &PromptPane::parsesSpecialChosen);
+    connect(m_removeBegin, &QPushButton::clicked, this, &PromptPane::removeSecondBegin);
     connect(m_modes, &QButtonGroup::idToggled, this, [this](int id, bool checked) {
         if (!checked)
             return;
         m_system->setVisible(static_cast<PromptMode>(id) == PromptMode::Chat);
+        m_parseSpecial->setVisible(static_cast<PromptMode>(id) == PromptMode::Raw);
         m_tokens.reset();
         Q_EMIT edited();
     });
@@ -182,6 +176,9 @@ void PromptPane::setTheme(const Theme &theme)
     m_title->setFont(paneTitleFont(QApplication::font()));
     m_editor->setTheme(theme);
     m_sent->setTheme(theme);
+    const int line = m_editor->fontMetrics().lineSpacing();
+    m_editor->setMinimumHeight(line * 3 / 2); // in small windows the rest is reached by scrolling
+    m_sent->setMinimumHeight(1);
     updateCounts();
 }
 
@@ -222,6 +219,16 @@ void PromptPane::setSystemPrompt(const QString &text)
     m_system->setText(text);
 }
 
+bool PromptPane::parsesSpecial() const
+{
+    return m_parseSpecial->isChecked();
+}
+
+void PromptPane::setParsesSpecial(bool on)
+{
+    m_parseSpecial->setChecked(on);
+}
+
 void PromptPane::setChatAvailable(bool available, const QString &reason)
 {
     m_chat->setEnabled(available);
@@ -229,15 +236,44 @@ void PromptPane::setChatAvailable(bool available, const QString &reason)
     (available && m_chosenMode == PromptMode::Chat ? m_chat : m_raw)->setChecked(true);
 }
 
-void PromptPane::setModelAvailable(bool available)
+void PromptPane::setModelAvailable(bool available, int contextTokens)
 {
     m_hasModel = available;
+    m_contextTokens = contextTokens;
     if (!available) {
         m_tokens.reset();
         m_sent->clearTokens();
         m_sentCaption->clear();
     }
     updateCounts();
+}
+
+void PromptPane::setMaxTokens(int count)
+{
+    m_maxTokens = count;
+    updateCounts();
+}
+
+void PromptPane::showNote(const QString &text, const QString &detail)
+{
+    m_note->showText(detail.isEmpty() ? text : text + QLatin1Char('\n') + detail);
+    m_removeBegin->hide();
+    m_noteRow->show();
+}
+
+// One edit of what the user wrote: in raw mode the text that is sent is the editor's.
+void PromptPane::removeSecondBegin()
+{
+    if (!m_tokens || !m_tokens->prepared.secondBegin || m_tokens->userText != promptText())
+        return;
+    const PreparedPrompt &prepared = m_tokens->prepared;
+    const auto units = [&prepared](std::size_t bytes) {
+        return QString::fromUtf8(prepared.text.data(), static_cast<qsizetype>(bytes)).size();
+    };
+    const qsizetype begin = units(prepared.secondBegin->begin), end = units(prepared.secondBegin->end);
+    QString text = m_tokens->userText;
+    m_editor->replaceText(text.remove(begin, end - begin));
+    m_editor->setFocus();
 }
 
 void PromptPane::showTokens(const PromptTokensPtr &tokens)
@@ -252,7 +288,7 @@ void PromptPane::showEditedPrompt()
 {
     m_editor->setRunId(0);
     m_editRunPrompt->hide();
-    m_note->setVisible(false);
+    m_noteRow->hide();
     if (!m_tokens) {
         m_sent->clearTokens();
         m_sentCaption->clear();
@@ -264,10 +300,9 @@ void PromptPane::showEditedPrompt()
         m_editor->showTokens(tokens->userText, {}, {}, 0, 0);
         m_sent->clearTokens();
         m_sentCaption->clear();
-        if (!tokens->userText.isEmpty()) {
-            m_note->setText(QString::fromStdString(tokens->error->text()));
-            m_note->setVisible(true);
-        }
+        if (!tokens->userText.isEmpty())
+            showNote(errorHeadline(tokens->error->code, ErrorTask::Tokenize),
+                     QString::fromStdString(tokens->error->text()));
         updateCounts();
         return;
     }
@@ -280,9 +315,12 @@ void PromptPane::showEditedPrompt()
     showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
              prepared.tokens);
     m_sentPart->setVisible(m_editor->spans().size() != m_sent->spans().size());
-    if (!prepared.warning.empty()) {
-        m_note->setText(QString::fromStdString(prepared.warning));
-        m_note->setVisible(true);
+    if (prepared.secondBegin) {
+        showNote(tr("The prompt starts with two begin tokens, which makes answers worse."));
+        // Those of a template cannot be taken out here.
+        m_removeBegin->setVisible(mode() == PromptMode::Raw && prepared.secondBegin->end > prepared.secondBegin->begin);
+    } else if (tokens->replacedCount > 0) {
+        showNote(tr("%n invalid character(s) replaced", nullptr, tokens->replacedCount));
     }
     updateCounts();
 }
@@ -321,19 +359,15 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
 
 void PromptPane::updateCounts()
 {
-    const QString text = m_editor->promptText();
-    const TextCounts counts = countText(text);
-    QStringList parts{tr("%n word(s)", nullptr, counts.words), tr("%n character(s)", nullptr, counts.characters)};
-    const int tokens = static_cast<int>(
-        m_editor->spans().empty() ? 0 : m_editor->spans().back().lastToken - m_editor->spans().front().firstToken + 1);
-    if (!m_hasModel) {
-        parts << tr("tokens: load a model");
-    } else if (tokens > 0) {
-        parts << QStringLiteral("<b>%1</b>").arg(tr("%n token(s)", nullptr, tokens));
-        if (counts.words > 0)
-            parts << tr("%1 words per token").arg(formatNumber(static_cast<double>(counts.words) / tokens));
-    }
-    m_counts->setText(parts.join(QStringLiteral(" &nbsp;·&nbsp; ")));
+    PromptCounts counts;
+    counts.text = m_editor->promptText();
+    if (!m_editor->spans().empty())
+        counts.tokens = m_editor->spans().back().lastToken - m_editor->spans().front().firstToken + 1;
+    counts.sentTokens = m_tokens ? static_cast<int>(m_tokens->prepared.tokens.size()) : 0;
+    counts.hasModel = m_hasModel;
+    counts.contextTokens = m_contextTokens;
+    counts.maxTokens = m_maxTokens;
+    m_counts->showText(promptCountsText(counts, m_theme));
 }
 
 } // namespace lectern

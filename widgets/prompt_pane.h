@@ -10,6 +10,7 @@
 #include <QFrame>
 
 class QButtonGroup;
+class QCheckBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -20,6 +21,7 @@ namespace lectern {
 
 class PromptEdit;
 class TokenView;
+class WrappedLabel;
 
 class PromptPane : public QFrame
 {
@@ -37,9 +39,13 @@ public:
     void setMode(PromptMode mode);
     QString systemPrompt() const;
     void setSystemPrompt(const QString &text);
+    // Raw only: "<s>" and the like in the text become the control tokens that they name.
+    bool parsesSpecial() const;
+    void setParsesSpecial(bool on);
     // Chat needs a template; without one the switch is off and `reason` is its tooltip.
     void setChatAvailable(bool available, const QString &reason);
-    void setModelAvailable(bool available);
+    void setModelAvailable(bool available, int contextTokens = 0); // limit of prompt and answer together
+    void setMaxTokens(int count);                                  // longest answer: the counts say whether it fits
 
     // Live tokens of promptText(). Ignored when they belong to an older text.
     void showTokens(const PromptTokensPtr &tokens);
@@ -53,31 +59,39 @@ public:
     PromptEdit *editor() const { return m_editor; }
 
 Q_SIGNALS:
-    void edited();                             // text, mode or system prompt: tokenize again
+    void edited();                             // text, mode, system prompt or special tokens: tokenize again
     void modeChosen(lectern::PromptMode mode); // by the user, not for want of a template
+    void parsesSpecialChosen(bool on);
     void fileDropped(const QString &path);
     void editRunPromptRequested(int runId);
 
 private:
     void updateCounts();
+    void showNote(const QString &text, const QString &detail = {});
+    void removeSecondBegin();
     void showSent(int runId, const QString &caption, const std::string &text, const std::vector<TokenRecord> &tokens);
     PromptEdit *m_editor;
     TokenView *m_sent;
     QLabel *m_title;
-    QLabel *m_counts;
-    QLabel *m_note;
+    WrappedLabel *m_counts;
+    QWidget *m_noteRow;
+    WrappedLabel *m_note;
+    QPushButton *m_removeBegin;
     QLabel *m_sentCaption;
     QPushButton *m_editRunPrompt;
     QToolButton *m_chat;
     QToolButton *m_raw;
     QButtonGroup *m_modes;
     QLineEdit *m_system;
+    QCheckBox *m_parseSpecial;
     QWidget *m_sentPart; // below the editor; hidden while it would only repeat the editor
     QSplitter *m_splitter;
     Theme m_theme;
     PromptTokensPtr m_tokens; // of the editor's text; nullptr while unknown
     PromptMode m_chosenMode = PromptMode::Chat;
     bool m_hasModel = false;
+    int m_contextTokens = 0;
+    int m_maxTokens = 0;
     int m_sentRunId = 0;
 };
 

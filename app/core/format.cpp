@@ -161,6 +161,15 @@ QString formatPercent(double fraction, const QLocale &locale)
     return withUnit(locale.toString(percent, 'f', decimals), locale.percent());
 }
 
+QString backendName(const std::string &backend)
+{
+    if (backend == "cpu")
+        return QCoreApplication::translate("lectern::Format", "CPU");
+    if (backend == "reference")
+        return QCoreApplication::translate("lectern::Format", "Reference");
+    return QString::fromStdString(backend);
+}
+
 QString visibleTokenText(const std::string &bytes)
 {
     QString text;

@@ -19,6 +19,9 @@ QString formatCount(std::int64_t count, const QLocale &locale = QLocale());     
 QString formatNumber(std::optional<double> value, const QLocale &locale = QLocale()); // three significant digits
 QString formatPercent(double fraction, const QLocale &locale = QLocale());            // "41 %"
 
+// "CPU", "Reference": the name that the tool bar, the status bar and the table of runs use.
+QString backendName(const std::string &backend);
+
 // Text of a token for one-line display: spaces, line breaks and control characters made visible, invalid bytes as hex.
 QString visibleTokenText(const std::string &bytes);
 QString hexBytes(const std::string &bytes); // "E9 91 AB"

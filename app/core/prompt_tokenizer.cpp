@@ -40,19 +40,13 @@ PromptTokensPtr tokenize(Job &job)
     auto tokens = std::make_shared<PromptTokens>();
     tokens->userText = job.userText;
     PromptUtf8 utf8 = toPromptUtf8(job.userText);
+    tokens->replacedCount = utf8.replacedCount;
     setUserText(job.request, std::move(utf8.text));
     Result<PreparedPrompt> prepared = preparePrompt(*job.model, job.request, *job.stop);
     if (prepared)
         tokens->prepared = std::move(*prepared);
     else
         tokens->error = prepared.error();
-    if (utf8.replacedCount > 0) {
-        const int count = utf8.replacedCount;
-        const QString note = count == 1 ? PromptTokenizer::tr("1 invalid character replaced")
-                                        : PromptTokenizer::tr("%n invalid characters replaced", nullptr, count);
-        std::string &warning = tokens->prepared.warning;
-        warning = warning.empty() ? note.toStdString() : note.toStdString() + ". " + warning;
-    }
     return tokens;
 }
 

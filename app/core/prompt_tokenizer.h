@@ -14,6 +14,7 @@ struct PromptTokens
 {
     QString userText;           // what was asked about
     PreparedPrompt prepared;    // text that would be run, with its tokens
+    int replacedCount = 0;      // invalid characters of userText that became U+FFFD
     std::optional<Error> error; // then `prepared` is empty
 };
 using PromptTokensPtr = std::shared_ptr<const PromptTokens>;

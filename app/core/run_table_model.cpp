@@ -109,7 +109,7 @@ QString RunTableModel::backendText(const EngineInfo &engine)
 {
     if (engine.backend.empty())
         return {}; // before the engine has taken the request
-    const QString name = engine.backend == "cpu" ? QStringLiteral("CPU") : fromUtf8(engine.backend);
+    const QString name = backendName(engine.backend);
     return engine.threads == 1 ? tr("%1 · 1 thread").arg(name)
                                : tr("%1 · %n threads", nullptr, engine.threads).arg(name);
 }

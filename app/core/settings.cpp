@@ -15,24 +15,26 @@ namespace {
 
 // Every key of the file. What a value may be is said where it is read: anything else falls back to the default there.
 namespace key {
-constexpr auto kTheme = u"window/theme";         // auto, light, dark
-constexpr auto kProjector = u"window/projector"; // false, true
-constexpr auto kLanguage = u"window/language";   // "", "de", "pt_BR"
-constexpr auto kGeometry = u"window/geometry";   // bytes
-constexpr auto kLayout = u"window/layout";       // bytes
-constexpr auto kPromptMode = u"prompt/mode";     // chat, raw
-constexpr auto kSystemPrompt = u"prompt/system"; // any text
-constexpr auto kAnswerLens = u"answer/lens";     // plain, tokens, latency, probability
+constexpr auto kTheme = u"window/theme";                 // auto, light, dark
+constexpr auto kProjector = u"window/projector";         // false, true
+constexpr auto kLanguage = u"window/language";           // "", "de", "pt_BR"
+constexpr auto kGeometry = u"window/geometry";           // bytes
+constexpr auto kLayout = u"window/layout";               // bytes
+constexpr auto kPromptMode = u"prompt/mode";             // chat, raw
+constexpr auto kSystemPrompt = u"prompt/system";         // any text
+constexpr auto kParsesSpecial = u"prompt/parsesSpecial"; // false, true
+constexpr auto kAnswerLens = u"answer/lens";             // plain, tokens, latency, probability
 constexpr auto kTemperature = u"sampling/temperature";
 constexpr auto kTopK = u"sampling/topK";
 constexpr auto kTopP = u"sampling/topP";
 constexpr auto kMinP = u"sampling/minP";
 constexpr auto kPenalty = u"sampling/repetitionPenalty";
 constexpr auto kSeed = u"sampling/seed";
-constexpr auto kMaxTokens = u"run/maxTokens"; // 1..100000
-constexpr auto kKvCache = u"run/kvCache";     // true, false
+constexpr auto kMaxTokens = u"run/maxTokens";         // 1..100000
+constexpr auto kKvCache = u"run/kvCache";             // true, false
 constexpr auto kReusesPrefix = u"run/reusesPrefix";   // false, true
 constexpr auto kUsesReference = u"run/usesReference"; // false, true
+constexpr auto kContextTokens = u"run/contextTokens"; // 0..1048576
 constexpr auto kRecentModels = u"files/recentModels";
 constexpr auto kRecentRuns = u"files/recentRuns";
 constexpr auto kExportFolder = u"files/exportFolder"; // an existing folder
@@ -44,6 +46,7 @@ constexpr std::array kModeNames{"chat", "raw"};
 constexpr std::array kLensNames{"plain", "tokens", "latency", "probability"};
 constexpr int kDefaultMaxTokens = 128;
 constexpr int kLargestMaxTokens = 100000;
+constexpr int kLargestContext = 1 << 20;
 
 QString name(const char16_t *key)
 {
@@ -177,6 +180,16 @@ void Settings::setPromptMode(PromptMode mode)
     writeEnum(m_settings, key::kPromptMode, kModeNames, mode);
 }
 
+bool Settings::parsesSpecial() const
+{
+    return readBool(m_settings, key::kParsesSpecial, false);
+}
+
+void Settings::setParsesSpecial(bool on)
+{
+    m_settings.setValue(name(key::kParsesSpecial), on ? QStringLiteral("true") : QStringLiteral("false"));
+}
+
 AnswerLens Settings::answerLens() const
 {
     return readEnum(m_settings, key::kAnswerLens, kLensNames, AnswerLens::Tokens);
@@ -265,6 +278,17 @@ bool Settings::usesReference() const
 void Settings::setUsesReference(bool on)
 {
     m_settings.setValue(name(key::kUsesReference), on ? QStringLiteral("true") : QStringLiteral("false"));
+}
+
+int Settings::contextTokens() const
+{
+    const int count = readNumber(m_settings, key::kContextTokens, 0);
+    return count >= 0 && count <= kLargestContext ? count : 0;
+}
+
+void Settings::setContextTokens(int count)
+{
+    writeNumber(m_settings, key::kContextTokens, count);
 }
 
 QStringList Settings::recentModels() const

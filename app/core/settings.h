@@ -50,6 +50,8 @@ public:
     void setLanguage(const QString &language);
     PromptMode promptMode() const;
     void setPromptMode(PromptMode mode);
+    bool parsesSpecial() const; // raw prompts: control tokens written in the text count
+    void setParsesSpecial(bool on);
     AnswerLens answerLens() const;
     void setAnswerLens(AnswerLens lens);
     QString systemPrompt() const;
@@ -65,6 +67,9 @@ public:
     void setReusesPrefix(bool on);
     bool usesReference() const; // the reference backend instead of the fast one
     void setUsesReference(bool on);
+
+    int contextTokens() const; // 0, the default: the model's own
+    void setContextTokens(int count);
 
     QStringList recentModels() const; // newest first, absolute paths
     void addRecentModel(const QString &path);

