@@ -142,44 +142,26 @@ bool JsonObject::boolean(std::string_view key) const
     return value && value->is_boolean() && value->get<bool>();
 }
 
-std::optional<std::int64_t> JsonObject::wholeNumber(std::string_view key, std::int64_t min, std::int64_t max) const
+std::int64_t JsonObject::whole(std::string_view key, Limits limits) const
 {
     const Json *value = require(key);
     if (!value)
-        return std::nullopt;
-    const std::string range = "expected a whole number from " + std::to_string(min) + " to " + std::to_string(max);
-    if (!value->is_number_integer()) {
-        refuse(key, std::string("is ") + (value->is_number() ? "not whole" : value->type_name()) + ", " + range);
-        return std::nullopt;
-    }
+        return limits.min;
     const auto number = wholeOf(*value);
-    if (number && *number >= min && *number <= max)
-        return number;
-    refuse(key, "is " + value->dump() + ", " + range);
-    return std::nullopt;
+    if (number && *number >= limits.min && *number <= limits.max)
+        return *number;
+    refuse(key, "is " + excerpt(*value) + ", expected a whole number from " + std::to_string(limits.min) + " to " +
+                    std::to_string(limits.max));
+    return limits.min;
 }
 
-int JsonObject::integer(std::string_view key, int min, int max) const
-{
-    return static_cast<int>(wholeNumber(key, min, max).value_or(min));
-}
-
-std::int64_t JsonObject::ns(std::string_view key) const
-{
-    return wholeNumber(key, 0, std::numeric_limits<std::int64_t>::max()).value_or(0);
-}
-
-std::uint64_t JsonObject::unsignedInteger(std::string_view key) const
+std::uint64_t JsonObject::bits64(std::string_view key) const
 {
     const Json *value = require(key);
-    if (!value)
-        return 0;
-    if (!value->is_number_unsigned()) {
-        refuse(key, "is " + (value->is_number() ? value->dump() : std::string(value->type_name())) +
-                        ", expected a whole number, 0 or more");
-        return 0;
-    }
-    return value->get<std::uint64_t>();
+    if (!value || value->is_number_unsigned())
+        return value ? value->get<std::uint64_t>() : 0;
+    refuse(key, "is " + excerpt(*value) + ", expected a whole number of at most 64 bits, 0 or more");
+    return 0;
 }
 
 float JsonObject::number(std::string_view key) const

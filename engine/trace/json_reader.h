@@ -7,6 +7,7 @@
 #include "engine/base/result.h"
 #include "engine/trace/json.h"
 #include "engine/trace/names.h"
+#include "engine/trace/record_fields.h"
 
 #include <limits>
 #include <optional>
@@ -33,10 +34,11 @@ public:
     bool has(std::string_view key) const { return find(key) != nullptr; }
     std::string text(std::string_view key) const;
     bool boolean(std::string_view key) const;
-    int integer(std::string_view key, int min = 0, int max = std::numeric_limits<int>::max()) const;
-    std::int64_t ns(std::string_view key) const; // 0 or more
-    std::uint64_t unsignedInteger(std::string_view key) const;
-    float number(std::string_view key) const; // "-inf", "inf" and "nan" are numbers here
+    std::int64_t whole(std::string_view key, Limits limits) const; // what is refused gives limits.min
+    int integer(std::string_view key, Limits limits = kCounts) const { return static_cast<int>(whole(key, limits)); }
+    std::int64_t ns(std::string_view key) const { return whole(key, kRunNs); }
+    std::uint64_t bits64(std::string_view key) const; // any whole number from 0 to 2^64 - 1
+    float number(std::string_view key) const;         // "-inf", "inf" and "nan" are numbers here
     JsonObject object(std::string_view key) const;
 
     template <class Enum>
@@ -85,7 +87,6 @@ private:
     const Json *find(std::string_view key) const;
     const Json *require(std::string_view key) const;
     std::string path() const;
-    std::optional<std::int64_t> wholeNumber(std::string_view key, std::int64_t min, std::int64_t max) const;
 
     const Json *m_value;
     JsonProblem *m_problem;

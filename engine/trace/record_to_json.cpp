@@ -2,6 +2,7 @@
 #include "engine/base/utf8.h"
 #include "engine/trace/json.h"
 #include "engine/trace/names.h"
+#include "engine/trace/record_fields.h"
 
 #include <cmath>
 
@@ -26,6 +27,20 @@ Json textsToJson(const std::vector<std::string> &texts)
         list.push_back(textToJson(text));
     return list;
 }
+
+// Adds every field that it visits.
+struct WriteFields
+{
+    Json &json;
+
+    void operator()(const char *name, const std::string &text, auto...) const { json[name] = textToJson(text); }
+    void operator()(const char *name, float number, auto...) const { json[name] = floatToJson(number); }
+    template <class Plain>
+    void operator()(const char *name, const Plain &value, auto...) const
+    {
+        json[name] = value;
+    }
+};
 
 Json samplingToJson(const SamplingParams &sampling)
 {
@@ -70,37 +85,29 @@ Json floatToJson(float value)
 
 Json promptTokenToJson(const TokenRecord &token)
 {
-    return {{"id", token.id},
-            {"bytes", textToJson(token.bytes)},
-            {"special", token.isSpecial},
-            {"begin", token.begin},
-            {"end", token.end}};
+    Json json = Json::object();
+    visitTokenBase(token, WriteFields{json});
+    json["begin"] = token.begin;
+    json["end"] = token.end;
+    return json;
 }
 
 Json outputTokenToJson(const TokenRecord &token)
 {
+    Json json = Json::object();
+    visitOutputToken(token, WriteFields{json});
     Json top = Json::array();
     for (const Candidate &candidate : token.top)
         top.push_back(Json::array({candidate.id, floatToJson(candidate.logprob)}));
-    return {{"id", token.id},
-            {"bytes", textToJson(token.bytes)},
-            {"special", token.isSpecial},
-            {"text", textToJson(token.text)},
-            {"timeNs", token.timeNs},
-            {"stepNs", token.stepNs},
-            {"logprob", floatToJson(token.logprob)},
-            {"rank", token.rank},
-            {"kvTokens", token.kvTokens},
-            {"kvBytes", token.kvBytes},
-            {"top", std::move(top)}};
+    json["top"] = std::move(top);
+    return json;
 }
 
 Json kvToJson(const KvSample &sample)
 {
-    return {{"timeNs", sample.timeNs},
-            {"tokens", sample.tokens},
-            {"usedBytes", sample.usedBytes},
-            {"allocatedBytes", sample.allocatedBytes}};
+    Json json = Json::object();
+    visitKvSample(sample, WriteFields{json});
+    return json;
 }
 
 Json phasesToJson(const std::vector<PhaseRecord> &phases)
@@ -121,7 +128,9 @@ Json rangesToJson(const std::vector<TextRange> &ranges)
 
 Json chunkToJson(const PrefillChunkRecord &chunk)
 {
-    return {{"from", chunk.from}, {"to", chunk.to}, {"beginNs", chunk.beginNs}, {"endNs", chunk.endNs}};
+    Json json = Json::object();
+    visitChunk(chunk, WriteFields{json});
+    return json;
 }
 
 Json errorToJson(const Error &error)
@@ -134,44 +143,23 @@ Json errorToJson(const Error &error)
 
 Json machineToJson(const MachineInfo &machine)
 {
-    return {{"cpu", textToJson(machine.cpu)},
-            {"cores", machine.cores},
-            {"instructionSet", textToJson(machine.instructionSet)},
-            {"memoryBytes", machine.memoryBytes},
-            {"gpu", textToJson(machine.gpu)},
-            {"system", textToJson(machine.system)}};
+    Json json = Json::object();
+    visitMachine(machine, WriteFields{json});
+    return json;
 }
 
 Json modelToJson(const ModelInfo &model)
 {
-    return {{"name", textToJson(model.name)},
-            {"fileName", textToJson(model.fileName)},
-            {"architecture", textToJson(model.architecture)},
-            {"quantisation", textToJson(model.quantisation)},
-            {"tokenizer", textToJson(model.tokenizer)},
-            {"sha256", textToJson(model.sha256)},
-            {"fileBytes", model.fileBytes},
-            {"parameters", model.parameters},
-            {"layers", model.layers},
-            {"width", model.width},
-            {"heads", model.heads},
-            {"kvHeads", model.kvHeads},
-            {"headSize", model.headSize},
-            {"feedForward", model.feedForward},
-            {"vocabulary", model.vocabulary},
-            {"contextLength", model.contextLength}};
+    Json json = Json::object();
+    visitModel(model, WriteFields{json});
+    return json;
 }
 
 Json engineToJson(const EngineInfo &engine)
 {
-    return {{"backend", textToJson(engine.backend)},
-            {"instructionSet", textToJson(engine.instructionSet)},
-            {"threads", engine.threads},
-            {"weightBytes", engine.weightBytes},
-            {"kvBytesPerToken", engine.kvBytesPerToken},
-            {"kvBudgetBytes", engine.kvBudgetBytes},
-            {"kvBlockTokens", engine.kvBlockTokens},
-            {"contextTokens", engine.contextTokens}};
+    Json json = Json::object();
+    visitEngine(engine, WriteFields{json});
+    return json;
 }
 
 Json requestToJson(const Request &request)

@@ -2,62 +2,30 @@
 #include "engine/trace/run_from_json.h"
 
 #include "engine/trace/json_reader.h"
-
-#include <algorithm>
+#include "engine/trace/run_checks.h"
 
 namespace lectern {
 
 namespace {
 
-constexpr int kAnyMin = std::numeric_limits<int>::min();
-
-MachineInfo readMachine(const JsonObject &json)
+// Reads every field that it visits, by its type. Numbers without limits of their own are counts, bytes or times.
+struct ReadFields
 {
-    MachineInfo machine;
-    machine.cpu = json.text("cpu");
-    machine.cores = json.integer("cores");
-    machine.instructionSet = json.text("instructionSet");
-    machine.memoryBytes = json.unsignedInteger("memoryBytes");
-    machine.gpu = json.text("gpu");
-    machine.system = json.text("system");
-    return machine;
-}
+    const JsonObject &json;
 
-ModelInfo readModel(const JsonObject &json)
-{
-    ModelInfo model;
-    model.name = json.text("name");
-    model.fileName = json.text("fileName");
-    model.architecture = json.text("architecture");
-    model.quantisation = json.text("quantisation");
-    model.tokenizer = json.text("tokenizer");
-    model.sha256 = json.text("sha256");
-    model.fileBytes = json.unsignedInteger("fileBytes");
-    model.parameters = json.unsignedInteger("parameters");
-    model.layers = json.integer("layers");
-    model.width = json.integer("width");
-    model.heads = json.integer("heads");
-    model.kvHeads = json.integer("kvHeads");
-    model.headSize = json.integer("headSize");
-    model.feedForward = json.integer("feedForward");
-    model.vocabulary = json.integer("vocabulary");
-    model.contextLength = json.integer("contextLength");
-    return model;
-}
-
-EngineInfo readEngine(const JsonObject &json)
-{
-    EngineInfo engine;
-    engine.backend = json.text("backend");
-    engine.instructionSet = json.text("instructionSet");
-    engine.threads = json.integer("threads");
-    engine.weightBytes = json.unsignedInteger("weightBytes");
-    engine.kvBytesPerToken = json.unsignedInteger("kvBytesPerToken");
-    engine.kvBudgetBytes = json.unsignedInteger("kvBudgetBytes");
-    engine.kvBlockTokens = json.integer("kvBlockTokens");
-    engine.contextTokens = json.integer("contextTokens");
-    return engine;
-}
+    void operator()(const char *name, std::string &text) const { text = json.text(name); }
+    void operator()(const char *name, bool &value) const { value = json.boolean(name); }
+    void operator()(const char *name, float &number) const { number = json.number(name); }
+    void operator()(const char *name, int &number, Limits limits = kCounts) const
+    {
+        number = json.integer(name, limits);
+    }
+    void operator()(const char *name, std::uint64_t &bytes, Limits limits = kByteCounts) const
+    {
+        bytes = static_cast<std::uint64_t>(json.whole(name, limits));
+    }
+    void operator()(const char *name, std::int64_t &ns) const { ns = json.ns(name); }
+};
 
 // What the user asked for is kept as asked, also when the engine refused it: so only types are checked here.
 Request readRequest(const JsonObject &json)
@@ -80,19 +48,19 @@ Request readRequest(const JsonObject &json)
     request.parseSpecial = json.boolean("parseSpecial");
     const JsonObject sampling = json.object("sampling");
     request.sampling.temperature = sampling.number("temperature");
-    request.sampling.topK = sampling.integer("topK", kAnyMin);
+    request.sampling.topK = sampling.integer("topK", kAnyInt);
     request.sampling.topP = sampling.number("topP");
     request.sampling.minP = sampling.number("minP");
     request.sampling.repetitionPenalty = sampling.number("repetitionPenalty");
-    request.sampling.seed = sampling.unsignedInteger("seed");
+    request.sampling.seed = sampling.bits64("seed");
     for (const Json &stop : json.array("stops")) {
         if (auto text = JsonObject::textOf(stop))
             request.stops.push_back(std::move(*text));
         else
             json.refuse("stops", "holds something that is not text");
     }
-    request.maxTokens = json.integer("maxTokens", kAnyMin);
-    request.topCandidates = json.integer("topCandidates", kAnyMin);
+    request.maxTokens = json.integer("maxTokens", kAnyInt);
+    request.topCandidates = json.integer("topCandidates", kAnyInt);
     request.cache = json.enumerator<CacheMode>("cache");
     request.reusesPrefix = json.boolean("reusesPrefix");
     return request;
@@ -119,99 +87,42 @@ std::vector<TextRange> readRanges(const JsonObject &json, std::size_t textBytes)
     return ranges;
 }
 
-// Largest id that may stand in a record; a record made without a model knows no vocabulary.
-int maxId(const RunRecord &record)
-{
-    return record.model.vocabulary > 0 ? record.model.vocabulary - 1 : std::numeric_limits<TokenId>::max();
-}
-
-TokenRecord readTokenBase(const JsonObject &json, const RunRecord &record)
-{
-    TokenRecord token;
-    token.id = json.integer("id", 0, maxId(record));
-    token.bytes = json.text("bytes");
-    token.isSpecial = json.boolean("special");
-    return token;
-}
-
-TokenRecord readPromptToken(const JsonObject &json, const RunRecord &record)
-{
-    TokenRecord token = readTokenBase(json, record);
-    token.begin = json.unsignedInteger("begin");
-    token.end = json.unsignedInteger("end");
-    if (token.begin > token.end || token.end > record.promptText.size())
-        json.refuse("end", "is " + std::to_string(token.end) + " after begin " + std::to_string(token.begin) +
-                               ", expected a range inside the " + std::to_string(record.promptText.size()) +
-                               " bytes of promptText");
-    return token;
-}
-
 // A probability's logarithm: -inf is one, rounding may leave it a little above 0.
 bool isLogprob(float value)
 {
     return value <= 0.01f;
 }
 
-TokenRecord readOutputToken(const JsonObject &json, const RunRecord &record)
+Candidate readCandidate(const JsonObject &token, const Json &pair, int idLimit)
 {
-    TokenRecord token = readTokenBase(json, record);
-    token.text = json.text("text");
-    token.timeNs = json.ns("timeNs");
-    token.stepNs = json.ns("stepNs");
-    token.logprob = json.number("logprob");
-    token.rank = json.integer("rank", 0, maxId(record));
-    token.kvTokens = json.integer("kvTokens");
-    token.kvBytes = json.unsignedInteger("kvBytes");
-    if (!isLogprob(token.logprob))
-        json.refuse("logprob", "is not a log-probability (0 or less)");
-    if (!record.outputTokens.empty() && token.timeNs < record.outputTokens.back().timeNs)
-        json.refuse("timeNs", "is " + std::to_string(token.timeNs) + ", before the token in front of it (" +
-                                  std::to_string(record.outputTokens.back().timeNs) + ")");
-    for (const Json &pair : json.array("top")) {
-        const bool isPair = pair.is_array() && pair.size() == 2 && pair[0].is_number_unsigned();
-        const auto logprob = isPair ? JsonObject::floatOf(pair[1]) : std::nullopt;
-        if (!logprob || !isLogprob(*logprob) ||
-            pair[0].get<std::uint64_t>() > static_cast<std::uint64_t>(maxId(record))) {
-            json.refuse("top", "holds " + JsonObject::excerpt(pair) + ", expected [token id, log-probability]");
-            break;
-        }
-        token.top.push_back({pair[0].get<TokenId>(), *logprob});
-    }
+    const bool isPair = pair.is_array() && pair.size() == 2;
+    const auto id = isPair ? JsonObject::wholeOf(pair[0]) : std::nullopt;
+    const auto logprob = isPair ? JsonObject::floatOf(pair[1]) : std::nullopt;
+    if (id && *id >= 0 && *id < idLimit && logprob && isLogprob(*logprob))
+        return {static_cast<TokenId>(*id), *logprob};
+    token.refuse("top", "holds " + JsonObject::excerpt(pair) + ", expected [token id below " + std::to_string(idLimit) +
+                            ", log-probability of 0 or less]");
+    return {};
+}
+
+TokenRecord readPromptToken(const JsonObject &json)
+{
+    TokenRecord token;
+    visitTokenBase(token, ReadFields{json});
+    token.begin = static_cast<std::size_t>(json.whole("begin", kByteCounts));
+    token.end = static_cast<std::size_t>(json.whole("end", kByteCounts));
     return token;
 }
 
-void readSpan(const JsonObject &json, std::int64_t &beginNs, std::int64_t &endNs)
+TokenRecord readOutputToken(const JsonObject &json, int idLimit)
 {
-    beginNs = json.ns("beginNs");
-    endNs = json.ns("endNs");
-    if (endNs < beginNs)
-        json.refuse("endNs", "is " + std::to_string(endNs) + ", before beginNs (" + std::to_string(beginNs) + ")");
-}
-
-PrefillChunkRecord readChunk(const JsonObject &json, const RunRecord &record)
-{
-    const int next = record.prefillChunks.empty() ? record.reusedTokens : record.prefillChunks.back().to;
-    PrefillChunkRecord chunk;
-    chunk.from = json.integer("from", next, next); // chunks join
-    chunk.to = json.integer("to", next, static_cast<int>(record.promptTokens.size()));
-    readSpan(json, chunk.beginNs, chunk.endNs);
-    if (!record.prefillChunks.empty() && chunk.beginNs < record.prefillChunks.back().endNs)
-        json.refuse("beginNs", "is before the end of the chunk in front of it");
-    return chunk;
-}
-
-KvSample readKv(const JsonObject &json, const RunRecord &record)
-{
-    KvSample sample;
-    sample.timeNs = json.ns("timeNs");
-    sample.tokens = json.integer("tokens");
-    sample.usedBytes = json.unsignedInteger("usedBytes");
-    sample.allocatedBytes = json.unsignedInteger("allocatedBytes");
-    if (!record.kv.empty() && sample.timeNs < record.kv.back().timeNs)
-        json.refuse("timeNs", "is " + std::to_string(sample.timeNs) + ", before the sample in front of it");
-    if (sample.usedBytes > sample.allocatedBytes)
-        json.refuse("usedBytes", "is more than allocatedBytes");
-    return sample;
+    TokenRecord token;
+    visitOutputToken(token, ReadFields{json});
+    if (!isLogprob(token.logprob))
+        json.refuse("logprob", "is not a log-probability (0 or less)");
+    for (const Json &pair : json.array("top"))
+        token.top.push_back(readCandidate(json, pair, idLimit));
+    return token;
 }
 
 // How it ended must fit the state.
@@ -233,26 +144,35 @@ void readEnd(const JsonObject &json, RunRecord &record)
     record.pausedNs = json.ns("pausedNs");
 }
 
+template <class Entry, class Visit>
+std::vector<Entry> readList(const JsonObject &json, std::string_view key, Visit visit)
+{
+    std::vector<Entry> list;
+    json.forEach(key, [&](const JsonObject &entry) { list.push_back(visit(entry)); });
+    return list;
+}
+
 void readBody(const JsonObject &json, RunRecord &record)
 {
     record.promptText = json.text("promptText");
     record.userRanges = readRanges(json, record.promptText.size());
-    json.forEach("promptTokens",
-                 [&](const JsonObject &token) { record.promptTokens.push_back(readPromptToken(token, record)); });
-    // At least one prompt token is computed, whatever was reused.
-    record.reusedTokens =
-        json.integer("reusedTokens", 0, std::max(0, static_cast<int>(record.promptTokens.size()) - 1));
-    json.forEach("phases", [&](const JsonObject &entry) {
-        PhaseRecord phase;
-        phase.phase = entry.enumerator<Phase>("phase");
-        readSpan(entry, phase.beginNs, phase.endNs);
-        record.phases.push_back(phase);
+    record.promptTokens = readList<TokenRecord>(json, "promptTokens", readPromptToken);
+    record.reusedTokens = json.integer("reusedTokens");
+    record.phases = readList<PhaseRecord>(json, "phases", [](const JsonObject &entry) {
+        return PhaseRecord{entry.enumerator<Phase>("phase"), entry.ns("beginNs"), entry.ns("endNs")};
     });
-    json.forEach("prefillChunks",
-                 [&](const JsonObject &chunk) { record.prefillChunks.push_back(readChunk(chunk, record)); });
-    json.forEach("outputTokens",
-                 [&](const JsonObject &token) { record.outputTokens.push_back(readOutputToken(token, record)); });
-    json.forEach("kv", [&](const JsonObject &sample) { record.kv.push_back(readKv(sample, record)); });
+    record.prefillChunks = readList<PrefillChunkRecord>(json, "prefillChunks", [](const JsonObject &entry) {
+        PrefillChunkRecord chunk;
+        visitChunk(chunk, ReadFields{entry});
+        return chunk;
+    });
+    record.outputTokens = readList<TokenRecord>(
+        json, "outputTokens", [&](const JsonObject &entry) { return readOutputToken(entry, idLimit(record)); });
+    record.kv = readList<KvSample>(json, "kv", [](const JsonObject &entry) {
+        KvSample sample;
+        visitKvSample(sample, ReadFields{entry});
+        return sample;
+    });
 }
 
 } // namespace
@@ -261,7 +181,7 @@ Result<RunRecord> recordFromJson(const Json &document)
 {
     JsonProblem problem;
     const JsonObject json(document, problem);
-    const int version = json.integer("schemaVersion", 1);
+    const int version = json.integer("schemaVersion", {1, kCounts.max});
     if (!problem.error && version > kRunSchemaVersion)
         return fail(ErrorCode::Unsupported,
                     "the run has schema version " + std::to_string(version) + ", this program reads up to version " +
@@ -270,14 +190,16 @@ Result<RunRecord> recordFromJson(const Json &document)
     RunRecord record;
     record.programVersion = json.text("programVersion");
     record.createdUtc = json.text("createdUtc");
-    record.machine = readMachine(json.object("machine"));
-    record.model = readModel(json.object("model"));
-    record.engine = readEngine(json.object("engine"));
+    visitMachine(record.machine, ReadFields{json.object("machine")});
+    visitModel(record.model, ReadFields{json.object("model")});
+    visitEngine(record.engine, ReadFields{json.object("engine")});
     record.request = readRequest(json.object("request"));
     readEnd(json, record);
     readBody(json, record);
     if (problem.error)
         return tl::unexpected(std::move(*problem.error));
+    if (std::optional<Error> contradiction = findContradiction(record))
+        return tl::unexpected(std::move(*contradiction));
     return record;
 }
 

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Events become records, records become metrics, and a saved run is the run that was saved.
-#include "engine/base/file.h"
 #include "engine/trace/event.h"
 #include "engine/trace/metrics.h"
 #include "engine/trace/run_json.h"
+#include "tests/support/awkward_record.h"
 
-#include <QTemporaryDir>
 #include <QTest>
 
 #include <clocale>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 using namespace lectern;
+using namespace lectern::test;
 
 namespace {
 
@@ -35,68 +34,6 @@ RunRecord runWithTimes(const std::vector<std::int64_t> &times)
     for (const std::int64_t timeNs : times)
         record.outputTokens.push_back(outputToken(1, timeNs));
     return record;
-}
-
-// A record with something awkward in every field.
-RunRecord fullRecord()
-{
-    RunRecord record;
-    record.programVersion = "0.1.0";
-    record.createdUtc = "2025-01-02T03:04:05Z";
-    record.machine = {"CPU \"A\"", 2, "AVX2", 8ull << 30, "", "Linux x86_64"};
-    record.model.name = "Tiny";
-    record.model.fileName = "tïny.gguf";
-    record.model.vocabulary = 300;
-    record.model.fileBytes = 98'362'432;
-    record.engine = {"cpu", "AVX2", 2, 90'000'000, 23'040, 188'743'680, 16, 8192};
-    record.request.kind = PromptKind::Chat;
-    record.request.text = std::string("a\0b\xff", 4);
-    record.request.messages = {{"user", "What's the capital of France?"}};
-    record.request.ids = {0, 7};
-    record.request.sampling = {0.7f, 40, 0.9f, 0.05f, 1.1f, std::numeric_limits<std::uint64_t>::max()};
-    record.request.stops = {"\n\n", "end"};
-    record.request.cache = CacheMode::None;
-    record.request.reusesPrefix = false;
-    record.promptText = "\xe9\x91\xab and more";
-    record.userRanges = {{0, 3}, {4, 7}};
-    for (const auto &[begin, end] : {std::pair{0, 2}, {2, 3}, {3, 7}, {7, 12}}) {
-        TokenRecord token;
-        token.id = begin;
-        token.bytes = record.promptText.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
-        token.begin = static_cast<std::size_t>(begin);
-        token.end = static_cast<std::size_t>(end);
-        record.promptTokens.push_back(token);
-    }
-    record.reusedTokens = 1;
-    record.phases = {
-        {Phase::Template, 0, 5}, {Phase::Tokenize, 5, 9}, {Phase::Prefill, 10, 30}, {Phase::Decode, 31, 50}};
-    record.prefillChunks = {{1, 3, 10, 20}, {3, 4, 20, 30}};
-    record.kv = {{10, 1, 23'040, 368'640}, {20, 3, 69'120, 368'640}, {50, 5, 115'200, 368'640}};
-    TokenRecord token = outputToken(299, 31, 11);
-    token.bytes = "\xe9\x91";
-    token.text = "";
-    token.logprob = -0.1f;
-    token.rank = 2;
-    token.kvTokens = 4;
-    token.kvBytes = 92'160;
-    token.top = {{5, -0.05f}, {299, -0.1f}, {6, -std::numeric_limits<float>::infinity()}};
-    record.outputTokens = {token, outputToken(3, 50)};
-    record.outputTokens[1].logprob = -std::numeric_limits<float>::infinity();
-    record.tailText = "\xef\xbf\xbd";
-    record.endedInsideCharacter = true;
-    record.state = RunState::Finished;
-    record.finishReason = FinishReason::StopString;
-    record.stopString = "end";
-    record.endNs = 60;
-    record.pausedNs = 7;
-    return record;
-}
-
-std::string changed(const std::string &pointer, const nlohmann::json &value)
-{
-    auto json = nlohmann::json::parse(toJson(fullRecord()));
-    json[nlohmann::json::json_pointer(pointer)] = value;
-    return json.dump();
 }
 
 } // namespace
@@ -252,7 +189,7 @@ private slots:
 
     void aSavedRunIsLoadedAsItWas()
     {
-        const RunRecord record = fullRecord();
+        const RunRecord record = awkwardRecord();
         const Result<RunRecord> loaded = runFromJson(toJson(record));
         QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
         QCOMPARE(toJson(*loaded), toJson(record));
@@ -279,6 +216,7 @@ private slots:
     void aRefusedRunIsLoadedAsItWas()
     {
         RunRecord record;
+        record.createdUtc = "2025-01-02T03:04:05Z";
         record.request.maxTokens = -5;
         record.request.sampling.temperature = std::numeric_limits<float>::quiet_NaN();
         record.state = RunState::Failed;
@@ -293,10 +231,10 @@ private slots:
     // Public case 73: files have the decimal point, whatever the locale.
     void numbersDoNotDependOnTheLocale()
     {
-        const std::string before = toJson(fullRecord());
+        const std::string before = toJson(awkwardRecord());
         if (!std::setlocale(LC_ALL, "de_DE.UTF-8"))
             QSKIP("the locale de_DE.UTF-8 is not installed");
-        const std::string after = toJson(fullRecord());
+        const std::string after = toJson(awkwardRecord());
         const Result<RunRecord> loaded = runFromJson(before);
         std::setlocale(LC_ALL, "C");
         QCOMPARE(after, before);
@@ -306,162 +244,7 @@ private slots:
 
     void floatsAreWrittenAsShortAsTheyCanBe()
     {
-        QVERIFY(toJson(fullRecord()).find("\"temperature\":0.7,") != std::string::npos);
-    }
-
-    void damagedFieldsAreNamed_data()
-    {
-        using Json = nlohmann::json;
-        QTest::addColumn<QString>("pointer");
-        QTest::addColumn<QString>("value"); // JSON
-        QTest::addColumn<QString>("where");
-        const auto row = [](const char *pointer, const Json &value, const char *where) {
-            QTest::addRow("%s = %.40s", pointer, value.dump().c_str())
-                << QString(pointer) << QString::fromStdString(value.dump()) << QString(where);
-        };
-        row("/schemaVersion", "1", "schemaVersion");
-        row("/schemaVersion", 0, "schemaVersion");
-        row("/machine", Json::array(), "machine");
-        row("/machine/cores", -1, "machine.cores");
-        row("/machine/memoryBytes", 1.5, "machine.memoryBytes");
-        row("/model/name", 7, "model.name");
-        row("/model/name", Json{{"hex", "0g"}}, "model.name");
-        row("/request/kind", "poem", "request.kind");
-        row("/request/messages/0/role", Json(), "request.messages[0].role");
-        row("/request/sampling/topP", "much", "request.sampling.topP");
-        row("/request/ids", Json{1ull << 40}, "request.ids");
-        row("/request/ids", Json{std::numeric_limits<std::uint64_t>::max()}, "request.ids");
-        row("/request/stops", Json{1}, "request.stops");
-        row("/state", "dreaming", "state");
-        row("/state", "decode", "finishReason");
-        row("/state", "failed", "finishReason");
-        row("/finishReason", "boredom", "finishReason");
-        row("/endNs", -1, "endNs");
-        row("/endedInsideCharacter", 1, "endedInsideCharacter");
-        row("/userRanges", Json{{4, 3}}, "userRanges");
-        row("/userRanges", Json{{0, 99}}, "userRanges");
-        row("/reusedTokens", 4, "reusedTokens");
-        row("/promptTokens/0/id", 300, "promptTokens[0].id");
-        row("/promptTokens/3/end", 13, "promptTokens[3].end");
-        row("/promptTokens/3/end", 6, "promptTokens[3].end");
-        row("/prefillChunks/0/from", 0, "prefillChunks[0].from");
-        row("/prefillChunks/1/to", 5, "prefillChunks[1].to");
-        row("/prefillChunks/1/beginNs", 19, "prefillChunks[1].beginNs");
-        row("/phases/1/endNs", 4, "phases[1].endNs");
-        row("/outputTokens/1/timeNs", 30, "outputTokens[1].timeNs");
-        row("/outputTokens/0/id", -1, "outputTokens[0].id");
-        row("/outputTokens/0/rank", 300, "outputTokens[0].rank");
-        row("/outputTokens/0/logprob", 2, "outputTokens[0].logprob");
-        row("/outputTokens/0/logprob", Json(), "outputTokens[0].logprob");
-        row("/outputTokens/0/logprob", "nan", "outputTokens[0].logprob");
-        row("/outputTokens/0/top", Json{{300, -1}}, "outputTokens[0].top");
-        row("/outputTokens/0/top", Json{{1}}, "outputTokens[0].top");
-        row("/outputTokens", "many", "outputTokens");
-        row("/kv/1/timeNs", 9, "kv[1].timeNs");
-        row("/kv/1/usedBytes", 1e6, "kv[1].usedBytes");
-        row("/kv/1/usedBytes", 368'641, "kv[1].usedBytes");
-    }
-
-    void damagedFieldsAreNamed()
-    {
-        QFETCH(QString, pointer);
-        QFETCH(QString, value);
-        QFETCH(QString, where);
-        const Result<RunRecord> loaded =
-            runFromJson(changed(pointer.toStdString(), nlohmann::json::parse(value.toStdString())));
-        QVERIFY(!loaded);
-        QCOMPARE(loaded.error().code, ErrorCode::BadFormat);
-        QCOMPARE(QString::fromStdString(loaded.error().where), where);
-        QVERIFY(!loaded.error().message.empty());
-    }
-
-    void everyFieldIsRequired()
-    {
-        const auto whole = nlohmann::json::parse(toJson(fullRecord()));
-        for (const auto &[key, unused] : whole.items()) {
-            auto json = whole;
-            json.erase(key);
-            const Result<RunRecord> loaded = runFromJson(json.dump());
-            if (key == "totals") { // derived again
-                QVERIFY(loaded);
-                continue;
-            }
-            QVERIFY2(!loaded, key.c_str());
-            QVERIFY2(loaded.error().text().find(key) != std::string::npos, loaded.error().text().c_str());
-        }
-    }
-
-    void newerVersionsAreRefusedWithBothNumbers()
-    {
-        const Result<RunRecord> loaded = runFromJson(changed("/schemaVersion", 2));
-        QVERIFY(!loaded);
-        QCOMPARE(loaded.error().code, ErrorCode::Unsupported);
-        QVERIFY(loaded.error().message.find("version 2") != std::string::npos);
-        QVERIFY(loaded.error().message.find("version 1") != std::string::npos);
-    }
-
-    void aRunCutShortAnywhereIsRefused()
-    {
-        const std::string json = toJson(fullRecord());
-        for (std::size_t percent = 0; percent < 100; ++percent) {
-            const Result<RunRecord> loaded = runFromJson(std::string_view(json).substr(0, json.size() * percent / 100));
-            QVERIFY(!loaded);
-            QCOMPARE(loaded.error().code, ErrorCode::BadFormat);
-        }
-    }
-
-    void otherFilesAreRefused_data()
-    {
-        QTest::addColumn<QByteArray>("bytes");
-        QTest::newRow("nothing") << QByteArray();
-        QTest::newRow("another kind of JSON") << QByteArray("{\"schema\": \"lectern-theme\", \"schemaVersion\": 1}");
-        QTest::newRow("a list") << QByteArray("[1, 2]");
-        QTest::newRow("a number") << QByteArray("1e99999");
-        QTest::newRow("an invalid byte") << QByteArray("{\"schema\": \"\xff\"}");
-        QTest::newRow("a model") << QByteArray("GGUF\3\0\0\0", 8);
-        QTest::newRow("a million brackets") << QByteArray(1'000'000, '[');
-        QTest::newRow("a million objects") << QByteArray("{\"a\":").repeated(1'000'000);
-    }
-
-    void otherFilesAreRefused()
-    {
-        QFETCH(QByteArray, bytes);
-        const Result<RunRecord> loaded =
-            runFromJson(std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
-        QVERIFY(!loaded);
-        QCOMPARE(loaded.error().code, ErrorCode::BadFormat);
-        QVERIFY2(loaded.error().message.find("not a saved run") == 0, loaded.error().message.c_str());
-    }
-
-    void filesAreSavedAndLoadedByAnyName()
-    {
-        const QTemporaryDir folder;
-        const std::filesystem::path path =
-            std::filesystem::path(folder.path().toStdString()) / u8"ü 数 ' \" run.lectern.json";
-        QVERIFY(saveRun(fullRecord(), path));
-        const Result<RunRecord> loaded = loadRun(path);
-        QVERIFY(loaded);
-        QCOMPARE(toJson(*loaded), toJson(fullRecord()));
-
-        QVERIFY(writeFileAtomically(path, changed("/kv/1/timeNs", 9)));
-        const Result<RunRecord> damaged = loadRun(path);
-        QVERIFY(!damaged);
-        QVERIFY(damaged.error().where.find("run.lectern.json, kv[1].timeNs") != std::string::npos);
-        QVERIFY(!loadRun(folder.path().toStdString()));
-        QCOMPARE(saveRun(fullRecord(), path / "inside").error().code, ErrorCode::WriteFailed);
-    }
-
-    void aRunThatCouldNotBeOpenedAgainIsNotSaved()
-    {
-        const QTemporaryDir folder;
-        const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "run.lectern.json";
-        RunRecord record = fullRecord();
-        record.request.text.assign(128u << 20, 'a');
-        const Result<void> saved = saveRun(record, path);
-        QVERIFY(!saved);
-        QCOMPARE(saved.error().code, ErrorCode::WriteFailed);
-        QVERIFY2(saved.error().message.find("134217728") != std::string::npos, saved.error().text().c_str());
-        QVERIFY(!std::filesystem::exists(path));
+        QVERIFY(toJson(awkwardRecord()).find("\"temperature\":0.7,") != std::string::npos);
     }
 };
 

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+// Nothing in a saved run is trusted: what is damaged or cannot be is refused by the name of its field.
+#include "engine/base/file.h"
+#include "engine/trace/metrics.h"
+#include "engine/trace/run_json.h"
+#include "tests/support/awkward_record.h"
+#include "tests/support/sample_record.h"
+
+#include <QTemporaryDir>
+#include <QTest>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+
+using namespace lectern;
+using namespace lectern::test;
+using Json = nlohmann::json;
+
+namespace {
+
+std::string changed(const std::string &pointer, const Json &value)
+{
+    auto json = Json::parse(toJson(awkwardRecord()));
+    json[Json::json_pointer(pointer)] = value;
+    return json.dump();
+}
+
+} // namespace
+
+class TestSavedRuns : public QObject
+{
+    Q_OBJECT
+
+private slots:
+    void damagedFieldsAreNamed_data()
+    {
+        QTest::addColumn<QString>("pointer");
+        QTest::addColumn<QString>("value"); // JSON
+        QTest::addColumn<QString>("where");
+        const auto row = [](const char *pointer, const Json &value, const char *where) {
+            QTest::addRow("%s = %.40s", pointer, value.dump().c_str())
+                << QString(pointer) << QString::fromStdString(value.dump()) << QString(where);
+        };
+        row("/schemaVersion", "1", "schemaVersion");
+        row("/schemaVersion", 0, "schemaVersion");
+        row("/machine", Json::array(), "machine");
+        row("/machine/cores", -1, "machine.cores");
+        row("/machine/memoryBytes", 1.5, "machine.memoryBytes");
+        row("/model/name", 7, "model.name");
+        row("/model/name", Json{{"hex", "0g"}}, "model.name");
+        row("/request/kind", "poem", "request.kind");
+        row("/request/messages/0/role", Json(), "request.messages[0].role");
+        row("/request/sampling/topP", "much", "request.sampling.topP");
+        row("/request/ids", Json{1ull << 40}, "request.ids");
+        row("/request/ids", Json{std::numeric_limits<std::uint64_t>::max()}, "request.ids");
+        row("/request/stops", Json{1}, "request.stops");
+        row("/state", "dreaming", "state");
+        row("/state", "decode", "finishReason");
+        row("/state", "failed", "finishReason");
+        row("/finishReason", "boredom", "finishReason");
+        row("/endNs", -1, "endNs");
+        row("/endedInsideCharacter", 1, "endedInsideCharacter");
+        row("/userRanges", Json{{4, 3}}, "userRanges");
+        row("/userRanges", Json{{0, 99}}, "userRanges");
+        row("/reusedTokens", 4, "reusedTokens");
+        row("/promptTokens/0/id", 300, "promptTokens[0].id");
+        row("/promptTokens/3/end", 13, "promptTokens[3].end");
+        row("/promptTokens/3/end", 6, "promptTokens[3].end");
+        row("/prefillChunks/0/from", 0, "prefillChunks[0].from");
+        row("/prefillChunks/1/to", 5, "prefillChunks[1].to");
+        row("/prefillChunks/1/beginNs", 19, "prefillChunks[1].beginNs");
+        row("/phases/1/endNs", 4, "phases[1].endNs");
+        row("/outputTokens/1/timeNs", 30, "outputTokens[1].timeNs");
+        row("/outputTokens/0/id", -1, "outputTokens[0].id");
+        row("/outputTokens/0/rank", 300, "outputTokens[0].rank");
+        row("/outputTokens/0/logprob", 2, "outputTokens[0].logprob");
+        row("/outputTokens/0/logprob", Json(), "outputTokens[0].logprob");
+        row("/outputTokens/0/logprob", "nan", "outputTokens[0].logprob");
+        row("/outputTokens/0/top", Json{{300, -1}}, "outputTokens[0].top");
+        row("/outputTokens/0/top", Json{{1}}, "outputTokens[0].top");
+        row("/outputTokens", "many", "outputTokens");
+        row("/kv/1/timeNs", 9, "kv[1].timeNs");
+        row("/kv/1/usedBytes", 1e6, "kv[1].usedBytes");
+        row("/kv/1/usedBytes", 368'641, "kv[1].usedBytes");
+        row("/kv/1/tokens", 7, "kv[1].tokens");
+        row("/createdUtc", "yesterday", "createdUtc");
+        row("/createdUtc", "2025-13-02T03:04:05Z", "createdUtc");
+        row("/model/sha256", "abc", "model.sha256");
+        row("/engine/kvBlockTokens", 0, "engine.kvBlockTokens");
+        row("/engine/threads", 0, "engine.threads");
+        row("/engine/kvBytesPerToken", 1ull << 63, "engine.kvBytesPerToken");
+        row("/endNs", std::numeric_limits<std::int64_t>::max(), "endNs");
+        row("/endNs", 49, "endNs");
+        row("/request/maxTokens", 1, "outputTokens");
+        row("/phases/2/phase", "tokenize", "phases[2].phase");
+        row("/prefillChunks/1/to", 3, "prefillChunks[1].to");
+        row("/prefillChunks/1", Json(), "prefillChunks[1]");
+        row("/prefillChunks", Json::array(), "prefillChunks");
+        row("/outputTokens/1/stepNs", 51, "outputTokens[1].stepNs");
+        row("/outputTokens/1/stepNs", std::numeric_limits<std::int64_t>::max(), "outputTokens[1].stepNs");
+        row("/outputTokens/1/kvTokens", 6, "outputTokens[1].kvTokens");
+        row("/outputTokens/0/text", "a", "outputTokens[0].text");
+        row("/outputTokens/1/bytes", "u", "outputTokens[1].text");
+        row("/promptTokens/2/begin", 1, "promptTokens[2].begin");
+    }
+
+    void damagedFieldsAreNamed()
+    {
+        QFETCH(QString, pointer);
+        QFETCH(QString, value);
+        QFETCH(QString, where);
+        const Result<RunRecord> loaded = runFromJson(changed(pointer.toStdString(), Json::parse(value.toStdString())));
+        QVERIFY(!loaded);
+        QCOMPARE(loaded.error().code, ErrorCode::BadFormat);
+        QCOMPARE(QString::fromStdString(loaded.error().where), where);
+        QVERIFY(!loaded.error().message.empty());
+    }
+
+    void byteLevelTokensAreTheBytesOfTheText()
+    {
+        RunRecord record = awkwardRecord();
+        record.model.tokenizer = "gpt2 / smollm";
+        QVERIFY(runFromJson(toJson(record)));
+        record.promptTokens[3].bytes = "other";
+        const Result<RunRecord> loaded = runFromJson(toJson(record));
+        QVERIFY(!loaded);
+        QCOMPARE(loaded.error().text(),
+                 std::string("promptTokens[3].bytes: is \"other\", promptText has \" more\" there"));
+    }
+
+    // What an engine writes: at any moment of a run, with and without a cache.
+    void everyMomentOfARunIsLoadedAsItWas()
+    {
+        for (const CacheMode cache : {CacheMode::Kv, CacheMode::None})
+            for (const int outputTokens : {0, 1, 40})
+                for (const bool isFinished : {false, true}) {
+                    SampleRun run;
+                    run.cache = cache;
+                    run.outputTokens = outputTokens;
+                    run.isFinished = isFinished;
+                    run.reusedTokens = 3;
+                    run.chunkTokens = 5;
+                    const RunRecord record = sampleRecord(run);
+                    const Result<RunRecord> loaded = runFromJson(toJson(record));
+                    QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+                    QCOMPARE(toJson(*loaded), toJson(record));
+                }
+        RunRecord cancelled = sampleRecord({.outputTokens = 0, .isFinished = false});
+        cancelled.prefillChunks.clear();
+        finish(cancelled, FinishReason::Cancelled);
+        QVERIFY(runFromJson(toJson(cancelled)));
+    }
+
+    // Every value of a run, one after the other, becomes something else: it is refused by the name of its field, or
+    // loads as a run whose metrics can be computed (sanitizer builds see what overflows).
+    void anyOtherValueIsRefusedByNameOrHarmless()
+    {
+        const std::vector<Json> values{Json(),
+                                       true,
+                                       "word",
+                                       -1,
+                                       0,
+                                       1.5,
+                                       std::numeric_limits<std::int64_t>::max(),
+                                       std::numeric_limits<std::int64_t>::min(),
+                                       std::numeric_limits<std::uint64_t>::max(),
+                                       Json::array(),
+                                       Json::object(),
+                                       Json::array({Json::array({1, 2, 3})})};
+        const Json whole = Json::parse(toJson(awkwardRecord()));
+        const Json flat = whole.flatten();
+        int refused = 0;
+        for (const auto &[pointer, unused] : flat.items()) {
+            if (pointer.starts_with("/schema") || pointer.starts_with("/totals"))
+                continue;
+            for (const Json &value : values) {
+                Json json = whole;
+                json[Json::json_pointer(pointer)] = value;
+                const Result<RunRecord> loaded = runFromJson(json.dump());
+                if (loaded) {
+                    const Metrics metrics = metricsOf(*loaded);
+                    QVERIFY2(!metrics.tpotNs || *metrics.tpotNs > 0, pointer.c_str());
+                    QVERIFY(!toJson(*loaded).empty());
+                    continue;
+                }
+                ++refused;
+                // Named is the field, or the list that does not fit to it any more.
+                const std::string field = pointer.substr(1, pointer.find('/', 1) - 1);
+                const std::string text = loaded.error().text();
+                const bool isNamed = text.find(field) != std::string::npos || text.starts_with("promptTokens[") ||
+                                     text.starts_with("prefillChunks") || text.starts_with("outputTokens");
+                QVERIFY2(isNamed, (pointer + " = " + value.dump() + ": " + text).c_str());
+            }
+        }
+        QVERIFY(refused > 1000);
+    }
+
+    void everyFieldIsRequired()
+    {
+        const auto whole = Json::parse(toJson(awkwardRecord()));
+        for (const auto &[key, unused] : whole.items()) {
+            auto json = whole;
+            json.erase(key);
+            const Result<RunRecord> loaded = runFromJson(json.dump());
+            if (key == "totals") { // derived again
+                QVERIFY(loaded);
+                continue;
+            }
+            QVERIFY2(!loaded, key.c_str());
+            QVERIFY2(loaded.error().text().find(key) != std::string::npos, loaded.error().text().c_str());
+        }
+    }
+
+    void newerVersionsAreRefusedWithBothNumbers()
+    {
+        const Result<RunRecord> loaded = runFromJson(changed("/schemaVersion", 2));
+        QVERIFY(!loaded);
+        QCOMPARE(loaded.error().code, ErrorCode::Unsupported);
+        QVERIFY(loaded.error().message.find("version 2") != std::string::npos);
+        QVERIFY(loaded.error().message.find("version 1") != std::string::npos);
+    }
+
+    void aRunCutShortAnywhereIsRefused()
+    {
+        const std::string json = toJson(awkwardRecord());
+        for (std::size_t percent = 0; percent < 100; ++percent) {
+            const Result<RunRecord> loaded = runFromJson(std::string_view(json).substr(0, json.size() * percent / 100));
+            QVERIFY(!loaded);
+            QCOMPARE(loaded.error().code, ErrorCode::BadFormat);
+        }
+    }
+
+    void otherFilesAreRefused_data()
+    {
+        QTest::addColumn<QByteArray>("bytes");
+        QTest::newRow("nothing") << QByteArray();
+        QTest::newRow("another kind of JSON") << QByteArray("{\"schema\": \"lectern-theme\", \"schemaVersion\": 1}");
+        QTest::newRow("a list") << QByteArray("[1, 2]");
+        QTest::newRow("a number") << QByteArray("1e99999");
+        QTest::newRow("an invalid byte") << QByteArray("{\"schema\": \"\xff\"}");
+        QTest::newRow("a model") << QByteArray("GGUF\3\0\0\0", 8);
+        QTest::newRow("a million brackets") << QByteArray(1'000'000, '[');
+        QTest::newRow("a million objects") << QByteArray("{\"a\":").repeated(1'000'000);
+    }
+
+    void otherFilesAreRefused()
+    {
+        QFETCH(QByteArray, bytes);
+        const Result<RunRecord> loaded =
+            runFromJson(std::string_view(bytes.constData(), static_cast<std::size_t>(bytes.size())));
+        QVERIFY(!loaded);
+        QCOMPARE(loaded.error().code, ErrorCode::BadFormat);
+        QVERIFY2(loaded.error().message.find("not a saved run") == 0, loaded.error().message.c_str());
+    }
+
+    void filesAreSavedAndLoadedByAnyName()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path path =
+            std::filesystem::path(folder.path().toStdString()) / u8"ü 数 ' \" run.lectern.json";
+        QVERIFY(saveRun(awkwardRecord(), path));
+        const Result<RunRecord> loaded = loadRun(path);
+        QVERIFY(loaded);
+        QCOMPARE(toJson(*loaded), toJson(awkwardRecord()));
+
+        QVERIFY(writeFileAtomically(path, changed("/kv/1/timeNs", 9)));
+        const Result<RunRecord> damaged = loadRun(path);
+        QVERIFY(!damaged);
+        QVERIFY(damaged.error().where.find("run.lectern.json, kv[1].timeNs") != std::string::npos);
+        QVERIFY(!loadRun(folder.path().toStdString()));
+        QCOMPARE(saveRun(awkwardRecord(), path / "inside").error().code, ErrorCode::WriteFailed);
+    }
+
+    void aRunThatCouldNotBeOpenedAgainIsNotSaved()
+    {
+        const QTemporaryDir folder;
+        const std::filesystem::path path = std::filesystem::path(folder.path().toStdString()) / "run.lectern.json";
+        RunRecord record = awkwardRecord();
+        record.request.text.assign(128u << 20, 'a');
+        const Result<void> saved = saveRun(record, path);
+        QVERIFY(!saved);
+        QCOMPARE(saved.error().code, ErrorCode::WriteFailed);
+        QVERIFY2(saved.error().message.find("134217728") != std::string::npos, saved.error().text().c_str());
+        QVERIFY(!std::filesystem::exists(path));
+    }
+};
+
+QTEST_APPLESS_MAIN(TestSavedRuns)
+#include "tst_saved_runs.moc"
