@@ -12,7 +12,8 @@
 
 namespace lectern {
 
-ChartExportDialog::ChartExportDialog(const QString &chartTitle, QWidget *parent)
+ChartExportDialog::ChartExportDialog(const QString &chartTitle, const ChartExportOptions &start, bool isDark,
+                                     QWidget *parent)
     : QDialog(parent)
 {
     setObjectName(QStringLiteral("chartExportDialog"));
@@ -22,7 +23,7 @@ ChartExportDialog::ChartExportDialog(const QString &chartTitle, QWidget *parent)
     m_format->addItem(tr("PNG (pixels, for slides and pages)"), static_cast<int>(ChartFormat::Png));
     m_format->addItem(tr("SVG (vector, for editing)"), static_cast<int>(ChartFormat::Svg));
     m_format->addItem(tr("PDF (vector, for printing)"), static_cast<int>(ChartFormat::Pdf));
-    const ChartExportOptions defaults;
+    m_format->setCurrentIndex(m_format->findData(static_cast<int>(start.format)));
     const auto sizeBox = [this](const char *name, int value) {
         auto *box = new QSpinBox(this);
         box->setObjectName(QLatin1String(name));
@@ -31,21 +32,25 @@ ChartExportDialog::ChartExportDialog(const QString &chartTitle, QWidget *parent)
         box->setValue(value);
         return box;
     };
-    m_width = sizeBox("width", defaults.size.width());
-    m_height = sizeBox("height", defaults.size.height());
+    m_width = sizeBox("width", start.size.width());
+    m_height = sizeBox("height", start.size.height());
     m_scale = new QDoubleSpinBox(this);
     m_scale->setObjectName(QStringLiteral("scale"));
     m_scale->setRange(0.5, 8);
     m_scale->setSingleStep(0.5);
     m_scale->setDecimals(2);
-    m_scale->setValue(defaults.scale);
+    m_scale->setValue(start.scale);
     m_dark = new QCheckBox(tr("Dark background"), this);
     m_dark->setObjectName(QStringLiteral("dark"));
+    m_dark->setChecked(isDark);
     m_result = new QLabel(this);
     m_result->setProperty("muted", true);
 
     auto *buttons = new QDialogButtonBox(QDialogButtonBox::Save | QDialogButtonBox::Cancel, this);
     buttons->button(QDialogButtonBox::Save)->setText(tr("Choose file…"));
+    QPushButton *copy = buttons->addButton(tr("Copy to clipboard"), QDialogButtonBox::ActionRole);
+    copy->setObjectName(QStringLiteral("copy"));
+    copy->setToolTip(tr("As pixels of this size and scale, whatever the format"));
     auto *form = new QFormLayout(this);
     form->addRow(tr("&Format"), m_format);
     form->addRow(tr("&Width"), m_width);
@@ -56,6 +61,10 @@ ChartExportDialog::ChartExportDialog(const QString &chartTitle, QWidget *parent)
     form->addRow(buttons);
 
     connect(buttons, &QDialogButtonBox::accepted, this, &QDialog::accept);
+    connect(copy, &QPushButton::clicked, this, [this] {
+        m_copies = true;
+        accept();
+    });
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     connect(m_format, &QComboBox::currentIndexChanged, this, &ChartExportDialog::updateResult);
     for (QSpinBox *box : {m_width, m_height})
@@ -81,11 +90,11 @@ bool ChartExportDialog::usesDarkTheme() const
 void ChartExportDialog::updateResult()
 {
     const ChartExportOptions chosen = options();
-    const bool isPng = chosen.format == ChartFormat::Png;
-    m_scale->setEnabled(isPng);
     const QSize pixels = chosen.size * chosen.scale;
-    m_result->setText(isPng ? tr("The file has %1 × %2 pixels.").arg(pixels.width()).arg(pixels.height())
-                            : tr("Vector graphics: sharp at every size."));
+    const QString pixelText = tr("%1 × %2 pixels").arg(pixels.width()).arg(pixels.height());
+    m_result->setText(chosen.format == ChartFormat::Png
+                          ? tr("File and clipboard: %1.").arg(pixelText)
+                          : tr("File: vector graphics, sharp at every size. Clipboard: %1.").arg(pixelText));
 }
 
 } // namespace lectern

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/job.h"
 
+#include "app/core/run_export.h"
+#include "app/export_actions.h"
 #include "app/main_window.h"
+#include "widgets/chart_export.h"
 
-#include <QBuffer>
 #include <QPixmap>
-#include <QSaveFile>
 #include <QTimer>
 
 #include <cstdio>
@@ -64,16 +65,18 @@ void Job::finishRun(int runId)
         return fail(m_window->messageText());
     if (run && run->record->error)
         return fail(QString::fromStdString(run->record->error->text()));
-    if (!m_line.exportFolder.isEmpty()) {
-        if (!run)
-            return fail(tr("There is no run to export."));
-        const auto written = writeRunBundle(*run->record, m_window->charts(), m_line.exportFolder);
+    if (m_line.exportFolder.isEmpty())
+        return finish();
+    if (!run)
+        return fail(tr("There is no run to export."));
+    m_isDone = true; // what the user starts meanwhile in the window is no part of the job
+    m_window->exports()->writeBundle(*run, m_line.exportFolder, [this](const Result<QStringList> &written) {
         if (!written)
             return fail(QString::fromStdString(written.error().text()));
         for (const QString &path : *written)
             std::printf("%s\n", qUtf8Printable(path));
-    }
-    finish();
+        finish();
+    });
 }
 
 void Job::fail(const QString &message)
@@ -94,19 +97,19 @@ void Job::finish()
 
 void Job::takePicture()
 {
-    QByteArray png;
-    QBuffer buffer(&png);
-    buffer.open(QIODevice::WriteOnly);
-    QSaveFile file(m_line.screenshotPath);
-    if (m_window->grab().save(&buffer, "PNG") && file.open(QIODevice::WriteOnly) && file.write(png) == png.size() &&
-        file.commit()) {
-        std::printf("%s\n", qUtf8Printable(m_line.screenshotPath));
-    } else {
-        std::fprintf(stderr, "lectern: %s: the picture cannot be written: %s\n", qUtf8Printable(m_line.screenshotPath),
-                     qUtf8Printable(file.errorString()));
-        m_exitCode = 1;
-    }
-    Q_EMIT finished(m_exitCode);
+    const auto write = [image = m_window->grab().toImage(), path = m_line.screenshotPath]() -> Result<void> {
+        const Result<QByteArray> png = pngBytes(image);
+        return png ? writeBytes(path, *png) : tl::unexpected(png.error());
+    };
+    m_window->exports()->queue()->start({write}, [this](const Result<void> &result) {
+        if (result) {
+            std::printf("%s\n", qUtf8Printable(m_line.screenshotPath));
+        } else {
+            std::fprintf(stderr, "lectern: %s\n", result.error().text().c_str());
+            m_exitCode = 1;
+        }
+        Q_EMIT finished(m_exitCode);
+    });
 }
 
 } // namespace lectern

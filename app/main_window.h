@@ -62,6 +62,7 @@ public:
     const std::vector<NamedChart> &charts() const { return m_charts; }
     SessionController *session() { return m_session; }
     RunStore *runs() { return &m_store; }
+    ExportActions *exports() { return m_exports; }
     void setTheme(ThemeChoice choice, bool projector); // the menu follows
     void resetLayout(const QSize &size);               // default places in a window of this size
     // Of the message bar, an error in the engine's own words; without a message and a model how to get one. One line.

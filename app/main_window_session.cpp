@@ -61,6 +61,10 @@ void MainWindow::connectSession()
     connect(m_runsView, &RunsView::saveRequested, m_exports, &ExportActions::saveRunAs);
     connect(m_exports, &ExportActions::exported, this,
             [this](const QString &text) { m_messages->showMessage(MessageBar::Kind::Info, text); });
+    connect(m_exports, &ExportActions::progressed, this, [this](const QString &text, bool canCancel) {
+        m_messages->showMessage(MessageBar::Kind::Info, text, canCancel ? tr("Cancel") : QString(),
+                                [this] { m_exports->queue()->cancel(); });
+    });
     connect(m_exports, &ExportActions::failed, this,
             [this](const Error &error) { showError(error, ErrorTask::Export); });
     connect(m_toolBar, &RunToolBar::loadOptionsChanged, this, [this] {

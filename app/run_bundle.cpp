@@ -1,48 +1,61 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/run_bundle.h"
 
-#include "app/core/file_path.h"
 #include "app/core/run_export.h"
-#include "engine/trace/run_json.h"
 #include "widgets/chart_export.h"
 
+#include <QCoreApplication>
 #include <QDir>
 
 namespace lectern {
 
-Result<QStringList> writeRunBundle(const RunRecord &record, const std::vector<NamedChart> &charts,
-                                   const QString &folder)
+namespace {
+
+struct BundleText
 {
-    if (!QDir().mkpath(folder))
-        return fail(ErrorCode::WriteFailed, "the folder cannot be made", folder.toStdString(),
-                    "Choose a folder that you may write to.");
+    Q_DECLARE_TR_FUNCTIONS(lectern::BundleText)
+};
+
+Result<void> makeFolder(const QString &folder)
+{
+    if (QDir().mkpath(folder))
+        return {};
+    return fail(ErrorCode::WriteFailed, BundleText::tr("the folder cannot be made").toStdString(), folder.toStdString(),
+                BundleText::tr("Choose a folder that you may write to").toStdString());
+}
+
+} // namespace
+
+Result<RunBundle> runBundle(const RunEntry &run, const std::vector<NamedChart> &charts, const QString &folder)
+{
     const QDir directory(folder);
-    QStringList written;
+    RunBundle bundle;
+    bundle.steps.push_back([folder] { return makeFolder(folder); });
+    const auto add = [&](const QString &name, auto write) {
+        const QString path = directory.filePath(name);
+        bundle.paths << path;
+        bundle.steps.push_back([path, write = std::move(write)] { return write(path); });
+    };
 
-    const QString json = directory.filePath(QStringLiteral("run.lectern.json"));
-    if (const auto saved = saveRun(record, toFilePath(json)); !saved)
-        return tl::unexpected(saved.error());
-    written << json;
-
-    const std::pair<const char *, QByteArray> tables[] = {
-        {"tokens.csv", tokensCsv(record)}, {"series.csv", seriesCsv(record)}, {"metrics.csv", metricsCsv(record)}};
-    for (const auto &[name, bytes] : tables) {
-        const QString path = directory.filePath(QLatin1String(name));
-        if (const auto saved = writeBytes(path, bytes); !saved)
-            return tl::unexpected(saved.error());
-        written << path;
-    }
+    const auto record = run.snapshot();
+    add(QStringLiteral("run.lectern.json"),
+        [record, title = run.title](const QString &path) { return saveRunAs(*record, title, path); });
+    const std::pair<const char *, QByteArray (*)(const RunRecord &)> tables[] = {
+        {"tokens.csv", &tokensCsv}, {"series.csv", &seriesCsv}, {"metrics.csv", &metricsCsv}};
+    for (const auto &[name, table] : tables)
+        add(QLatin1String(name), [record, table](const QString &path) { return writeBytes(path, table(*record)); });
     for (const NamedChart &named : charts) {
         for (const ChartFormat format : {ChartFormat::Png, ChartFormat::Svg, ChartFormat::Pdf}) {
             ChartExportOptions options;
             options.format = format;
-            const QString path = directory.filePath(named.fileName + QLatin1Char('.') + suffixOf(format));
-            if (const auto saved = exportChart(*named.chart, path, options); !saved)
-                return tl::unexpected(saved.error());
-            written << path;
+            Result<ChartDrawing> drawing = recordChart(*named.chart, options);
+            if (!drawing)
+                return tl::unexpected(drawing.error());
+            add(named.fileName + QLatin1Char('.') + suffixOf(format),
+                [drawing = std::move(*drawing)](const QString &path) { return writeDrawing(path, drawing); });
         }
     }
-    return written;
+    return bundle;
 }
 
 } // namespace lectern

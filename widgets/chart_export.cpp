@@ -4,9 +4,8 @@
 #include "app/core/run_export.h"
 
 #include <QBuffer>
-#include <QClipboard>
+#include <QCoreApplication>
 #include <QFileInfo>
-#include <QGuiApplication>
 #include <QPageSize>
 #include <QPdfWriter>
 #include <QSvgGenerator>
@@ -21,12 +20,13 @@ namespace {
 constexpr int kLargestSide = 30000;     // pixels; QPainter's own coordinates end at 32,767
 constexpr double kLargestImage = 400e6; // pixels: 1.6 GB
 constexpr int kDotsPerInch = 96;        // of the logical pixels
+constexpr int kPdfScale = 10;           // finer than that: for positions; fonts are embedded as outlines
 constexpr const char *kTitleMark = "lectern-chart-title", *kDescriptionMark = "lectern-chart-description";
 
-std::string sizeText(const QSize &size)
+struct ExportText
 {
-    return std::to_string(size.width()) + " x " + std::to_string(size.height());
-}
+    Q_DECLARE_TR_FUNCTIONS(lectern::ExportText)
+};
 
 QSize pixelSize(const ChartExportOptions &options)
 {
@@ -42,29 +42,29 @@ Result<void> checkSize(const QSize &size)
     const bool isInRange =
         size.width() >= 1 && size.height() >= 1 && size.width() <= kLargestSide && size.height() <= kLargestSide;
     if (!isInRange || static_cast<double>(size.width()) * size.height() > kLargestImage) {
-        return fail(ErrorCode::InvalidInput, "a picture of " + sizeText(size) + " pixels is not possible", "size",
-                    "Choose at most " + std::to_string(kLargestSide) + " pixels a side and 400 million in all");
+        return fail(
+            ErrorCode::InvalidInput,
+            ExportText::tr("a picture of %1 × %2 pixels is not possible")
+                .arg(size.width())
+                .arg(size.height())
+                .toStdString(),
+            ExportText::tr("size").toStdString(),
+            ExportText::tr("Choose at most %1 pixels a side and 400 million in all").arg(kLargestSide).toStdString());
     }
     return {};
 }
 
-Result<QByteArray> pngBytes(RunChart &chart, const ChartExportOptions &options, const Theme &theme)
+tl::unexpected<Error> tooLarge(const QSize &size)
 {
-    const QSize pixels = pixelSize(options);
-    if (const auto checked = checkSize(pixels); !checked) {
-        return tl::unexpected(checked.error());
-    }
-    const QImage image = renderChart(chart, options, theme);
-    QByteArray bytes;
-    QBuffer buffer(&bytes);
-    if (image.isNull() || !buffer.open(QIODevice::WriteOnly) || !image.save(&buffer, "PNG")) {
-        return fail(ErrorCode::OutOfMemory, "not enough memory for a picture of " + sizeText(pixels) + " pixels",
-                    "size", "Choose a smaller size or scale");
-    }
-    return bytes;
+    return fail(ErrorCode::OutOfMemory,
+                ExportText::tr("not enough memory for a picture of %1 × %2 pixels")
+                    .arg(size.width())
+                    .arg(size.height())
+                    .toStdString(),
+                ExportText::tr("size").toStdString(), ExportText::tr("Choose a smaller size or scale").toStdString());
 }
 
-QByteArray svgBytes(RunChart &chart, const ChartExportOptions &options, const Theme &theme)
+QByteArray svgBytes(const ChartDrawing &drawing)
 {
     QByteArray bytes;
     QBuffer buffer(&bytes);
@@ -72,41 +72,35 @@ QByteArray svgBytes(RunChart &chart, const ChartExportOptions &options, const Th
     QSvgGenerator generator;
     generator.setOutputDevice(&buffer);
     generator.setResolution(kDotsPerInch);
-    generator.setSize(options.size);
-    generator.setViewBox(QRect(QPoint(0, 0), options.size));
+    generator.setSize(drawing.options.size);
+    generator.setViewBox(QRect(QPoint(0, 0), drawing.options.size));
     generator.setTitle(QString::fromLatin1(kTitleMark));
     generator.setDescription(QString::fromLatin1(kDescriptionMark));
-    QCPPainter painter;
-    painter.begin(&generator);
-    painter.setMode(QCPPainter::pmVectorized);
-    painter.setMode(QCPPainter::pmNoCaching);
-    chart.paintTo(&painter, options.size, theme);
+    QPainter painter(&generator);
+    drawing.commands.replay(painter);
     painter.end();
     // The generator of Qt 6.4 does not escape these two (a title <a & b> gave a file that is not XML): it gets marks to
     // replace.
-    bytes.replace(kTitleMark, singleLine(chart.title()).toHtmlEscaped().toUtf8());
-    bytes.replace(kDescriptionMark, singleLine(chart.dataSummary()).toHtmlEscaped().toUtf8());
+    bytes.replace(kTitleMark, drawing.title.toHtmlEscaped().toUtf8());
+    bytes.replace(kDescriptionMark, drawing.description.toHtmlEscaped().toUtf8());
     return bytes;
 }
 
-QByteArray pdfBytes(RunChart &chart, const ChartExportOptions &options, const Theme &theme)
+QByteArray pdfBytes(const ChartDrawing &drawing)
 {
     QByteArray bytes;
     QBuffer buffer(&bytes);
     buffer.open(QIODevice::WriteOnly);
     QPdfWriter writer(&buffer);
-    writer.setResolution(kDotsPerInch * 10); // fine enough for positions; fonts are embedded as outlines
-    writer.setPageSize(QPageSize(QSizeF(options.size) / kDotsPerInch, QPageSize::Inch, {}, QPageSize::ExactMatch));
+    writer.setResolution(kDotsPerInch * kPdfScale);
+    const QSizeF inches = QSizeF(drawing.options.size) / kDotsPerInch;
+    writer.setPageSize(QPageSize(inches, QPageSize::Inch, {}, QPageSize::ExactMatch));
     writer.setPageMargins(QMarginsF(0, 0, 0, 0));
-    writer.setTitle(singleLine(chart.title()));
+    writer.setTitle(drawing.title);
     writer.setCreator(QStringLiteral("Lectern"));
-    QCPPainter painter;
-    painter.begin(&writer);
-    painter.setMode(QCPPainter::pmVectorized);
-    painter.setMode(QCPPainter::pmNoCaching);
-    painter.setMode(QCPPainter::pmNonCosmetic);
-    painter.scale(10, 10);
-    chart.paintTo(&painter, options.size, theme);
+    QPainter painter(&writer);
+    painter.scale(kPdfScale, kPdfScale);
+    drawing.commands.replay(painter);
     painter.end();
     return bytes;
 }
@@ -126,79 +120,84 @@ QString suffixOf(ChartFormat format)
     return QStringLiteral("png");
 }
 
-ChartFormat formatOfPath(const QString &path)
+ChartFormat formatOfPath(const QString &path, ChartFormat otherwise)
 {
     const QString suffix = QFileInfo(path).suffix().toLower();
-    for (const ChartFormat format : {ChartFormat::Svg, ChartFormat::Pdf}) {
+    for (const ChartFormat format : {ChartFormat::Png, ChartFormat::Svg, ChartFormat::Pdf}) {
         if (suffix == suffixOf(format)) {
             return format;
         }
     }
-    return ChartFormat::Png;
+    return otherwise;
 }
 
-QImage renderChart(RunChart &chart, const ChartExportOptions &options, const Theme &theme)
+Result<ChartDrawing> recordChart(RunChart &chart, const ChartExportOptions &options, const Theme &theme)
 {
-    const QSize pixels = pixelSize(options);
-    if (!checkSize(pixels)) {
-        return {};
+    const bool isPng = options.format == ChartFormat::Png;
+    for (const QSize &size : {options.size, isPng ? pixelSize(options) : options.size}) {
+        if (const auto checked = checkSize(size); !checked) {
+            return tl::unexpected(checked.error());
+        }
     }
+    PaintRecorder recorder(options.size);
+    QCPPainter painter;
+    painter.begin(&recorder);
+    // Vector files keep fractions of a pixel, pictures get lines on whole ones.
+    painter.setMode(QCPPainter::pmVectorized, !isPng);
+    painter.setMode(QCPPainter::pmNoCaching);
+    painter.setMode(QCPPainter::pmNonCosmetic);
+    chart.paintTo(&painter, options.size, theme);
+    painter.end();
+    return ChartDrawing{options, theme.card, singleLine(chart.title()), singleLine(chart.dataSummary()),
+                        recorder.take()};
+}
+
+Result<QImage> renderDrawing(const ChartDrawing &drawing)
+{
+    const QSize pixels = pixelSize(drawing.options);
     QImage image(pixels, QImage::Format_RGB32);
     if (image.isNull()) {
-        return {};
+        return tooLarge(pixels);
     }
     // A screen's dots per inch must not decide the size of text.
     image.setDotsPerMeterX(static_cast<int>(std::lround(kDotsPerInch / 0.0254)));
     image.setDotsPerMeterY(static_cast<int>(std::lround(kDotsPerInch / 0.0254)));
-    image.fill(theme.card);
-    QCPPainter painter;
-    if (!painter.begin(&image)) {
-        return {};
-    }
-    painter.setMode(QCPPainter::pmNoCaching);
-    painter.setMode(QCPPainter::pmNonCosmetic);
-    painter.scale(options.scale, options.scale);
-    chart.paintTo(&painter, options.size, theme);
+    image.fill(drawing.background);
+    QPainter painter(&image);
+    painter.scale(drawing.options.scale, drawing.options.scale);
+    drawing.commands.replay(painter);
     painter.end();
     return image;
 }
 
-Result<void> exportChart(RunChart &chart, const QString &path, const ChartExportOptions &options, const Theme &theme)
+Result<QByteArray> pngBytes(const QImage &image)
 {
-    if (const auto checked = checkSize(options.size); !checked) {
-        return tl::unexpected(checked.error());
+    QByteArray bytes;
+    QBuffer buffer(&bytes);
+    if (!buffer.open(QIODevice::WriteOnly) || !image.save(&buffer, "PNG")) {
+        return tooLarge(image.size());
     }
-    Result<QByteArray> bytes;
-    switch (options.format) {
-    case ChartFormat::Svg:
-        bytes = svgBytes(chart, options, theme);
-        break;
-    case ChartFormat::Pdf:
-        bytes = pdfBytes(chart, options, theme);
-        break;
-    case ChartFormat::Png:
-        bytes = pngBytes(chart, options, theme);
-        break;
-    }
-    if (!bytes) {
-        return tl::unexpected(bytes.error());
-    }
-    return writeBytes(path, *bytes);
+    return bytes;
 }
 
-Result<void> copyChart(RunChart &chart, const ChartExportOptions &options, const Theme &theme)
+Result<QByteArray> drawingBytes(const ChartDrawing &drawing)
 {
-    if (const auto checked = checkSize(pixelSize(options)); !checked) {
-        return tl::unexpected(checked.error());
+    switch (drawing.options.format) {
+    case ChartFormat::Svg:
+        return svgBytes(drawing);
+    case ChartFormat::Pdf:
+        return pdfBytes(drawing);
+    case ChartFormat::Png:
+        break;
     }
-    const QImage image = renderChart(chart, options, theme);
-    if (image.isNull()) {
-        return fail(ErrorCode::OutOfMemory,
-                    "not enough memory for a picture of " + sizeText(pixelSize(options)) + " pixels", "size",
-                    "Choose a smaller size or scale");
-    }
-    QGuiApplication::clipboard()->setImage(image);
-    return {};
+    const Result<QImage> image = renderDrawing(drawing);
+    return image ? pngBytes(*image) : tl::unexpected(image.error());
+}
+
+Result<void> writeDrawing(const QString &path, const ChartDrawing &drawing)
+{
+    const Result<QByteArray> bytes = drawingBytes(drawing);
+    return bytes ? writeBytes(path, *bytes) : tl::unexpected(bytes.error());
 }
 
 } // namespace lectern

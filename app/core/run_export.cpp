@@ -8,6 +8,7 @@
 #include "engine/base/utf8.h"
 #include "engine/trace/metrics.h"
 #include "engine/trace/names.h"
+#include "engine/trace/run_json.h"
 
 #include <algorithm>
 #include <array>
@@ -227,6 +228,13 @@ QByteArray metricsCsv(const RunRecord &record)
         csv +=
             row({definition.key, metricValue(definition.key, metrics, record), definition.unit, definition.definition});
     return csv;
+}
+
+Result<void> saveRunAs(const RunRecord &record, const QString &title, const QString &path)
+{
+    RunRecord named = record;
+    named.request.title = title.toStdString();
+    return saveRun(named, toFilePath(path));
 }
 
 Result<void> writeBytes(const QString &path, const QByteArray &bytes)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A run's data as files. C locale, RFC 4180 CSV, UTF-8; written atomically. No widgets here.
+// A run's data as files. C locale, RFC 4180 CSV, UTF-8; written atomically. Any thread; no widgets here.
 #pragma once
 
 #include "engine/base/result.h"
@@ -18,6 +18,8 @@ QByteArray seriesCsv(const RunRecord &record);
 // One row a metric: name,value,unit,definition
 QByteArray metricsCsv(const RunRecord &record);
 
+// As *.lectern.json, under the title that the user gave it.
+Result<void> saveRunAs(const RunRecord &record, const QString &title, const QString &path);
 Result<void> writeBytes(const QString &path, const QByteArray &bytes);
 
 // A file name from a run's title: letters and digits kept, everything else "-", never empty, at most 60 characters.

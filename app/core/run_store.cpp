@@ -25,6 +25,12 @@ std::size_t tokensIn(const RunRecord &record)
 
 } // namespace
 
+std::shared_ptr<const RunRecord> RunEntry::snapshot() const
+{
+    const bool hasEnded = record->state == RunState::Finished || record->state == RunState::Failed;
+    return hasEnded ? record : std::make_shared<RunRecord>(*record);
+}
+
 int RunStore::indexOf(int id) const
 {
     const auto found =

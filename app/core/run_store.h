@@ -29,6 +29,10 @@ struct RunEntry
     std::shared_ptr<RunRecord> record;
     int style = 0;
     bool isOverlaid = false; // shown in every chart beside the current run
+
+    // The record as it is now, for other threads: itself once the run has ended, a copy while it grows (1.5 ms for
+    // 8,000 tokens with 20 candidates each).
+    std::shared_ptr<const RunRecord> snapshot() const;
 };
 
 class RunStore : public QObject

@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// A run's data as files.
+// A run's data as files, and the queue that writes them in the background.
+#include "app/core/export_queue.h"
 #include "app/core/metric_definitions.h"
 #include "app/core/run_export.h"
+#include "app/core/run_store.h"
+#include "engine/trace/run_json.h"
 
 #include <QFile>
+#include <QFileInfo>
 #include <QLocale>
+#include <QSemaphore>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <QThread>
+
+#include <new>
 
 using namespace lectern;
 
@@ -70,6 +79,12 @@ private slots:
     void metricsCsvNamesFormulaAndUnit();
     void unmeasuredFieldsAreEmpty();
     void exportsAreTheSameBytesInEveryLocale();
+    void aSavedRunHasTheTitleThatTheUserGave();
+    void aRunningRunIsCopiedAndAFinishedOneShared();
+    void stepsRunInOrderOffTheCallersThread();
+    void theFirstFailureEndsAnExportButNotTheNext();
+    void cancelLeavesOutWhatHasNotBegun();
+    void goingWaitsForWhatIsAskedFor();
     void filesAreWrittenWholeOrNotAtAll();
     void fileNamesComeFromTitles_data();
     void fileNamesComeFromTitles();
@@ -158,6 +173,133 @@ void TestRunExport::exportsAreTheSameBytesInEveryLocale()
     QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
     QCOMPARE(tokensCsv(record) + seriesCsv(record) + metricsCsv(record), english);
     QVERIFY(english.contains("20.66") && english.contains("1234567.5"));
+}
+
+void TestRunExport::aSavedRunHasTheTitleThatTheUserGave()
+{
+    QTemporaryDir folder;
+    const QString path = folder.filePath(QStringLiteral("run.lectern.json"));
+    RunRecord record = exportRun();
+    record.request.title = "first words";
+    QVERIFY(saveRunAs(record, QString::fromUtf8("über \"x\""), path));
+    const auto loaded = loadRun(path.toStdString());
+    QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+    QCOMPARE(QString::fromStdString(loaded->request.title), QString::fromUtf8("über \"x\""));
+    QCOMPARE(record.request.title, std::string("first words"));
+}
+
+void TestRunExport::aRunningRunIsCopiedAndAFinishedOneShared()
+{
+    RunEntry entry;
+    entry.record = std::make_shared<RunRecord>(exportRun());
+    entry.record->state = RunState::Decode;
+    const auto before = entry.snapshot();
+    const std::size_t count = before->outputTokens.size();
+    entry.record->outputTokens.push_back(entry.record->outputTokens.back());
+    QCOMPARE(before->outputTokens.size(), count);
+    entry.record->state = RunState::Finished;
+    QVERIFY(entry.snapshot() == entry.record);
+}
+
+void TestRunExport::stepsRunInOrderOffTheCallersThread()
+{
+    ExportQueue queue;
+    QStringList order;
+    std::vector<QThread *> threads;
+    QSemaphore gate;
+    const auto step = [&](const char *name) -> ExportStep {
+        return [&, name]() -> Result<void> {
+            gate.acquire();
+            order << QLatin1String(name);
+            threads.push_back(QThread::currentThread());
+            return {};
+        };
+    };
+    QThread *doneThread = nullptr;
+    QStringList ends;
+    queue.start({step("a1"), step("a2")}, [&](const Result<void> &result) {
+        ends << (result ? QStringLiteral("a") : QStringLiteral("failed"));
+        doneThread = QThread::currentThread();
+    });
+    queue.start({step("b")}, [&](const Result<void> &) { ends << QStringLiteral("b"); });
+    QSignalSpy idle(&queue, &ExportQueue::idle);
+    int turns = 0; // of this thread's event loop, while nothing can have been done
+    QTimer beat;
+    connect(&beat, &QTimer::timeout, this, [&] { ++turns; });
+    beat.start(0);
+    QTRY_VERIFY(turns >= 50);
+    QVERIFY(queue.isBusy() && ends.isEmpty());
+    gate.release(3);
+    QVERIFY(idle.wait());
+    QCOMPARE(order, QStringList({QStringLiteral("a1"), QStringLiteral("a2"), QStringLiteral("b")}));
+    QCOMPARE(ends, QStringList({QStringLiteral("a"), QStringLiteral("b")}));
+    QCOMPARE(doneThread, QThread::currentThread());
+    for (QThread *thread : threads)
+        QVERIFY(thread != QThread::currentThread());
+    QVERIFY(!queue.isBusy());
+}
+
+void TestRunExport::theFirstFailureEndsAnExportButNotTheNext()
+{
+    ExportQueue queue;
+    QSignalSpy idle(&queue, &ExportQueue::idle);
+    std::vector<Result<void>> ends;
+    int later = 0;
+    const ExportStep last = [&]() -> Result<void> { return ++later, Result<void>(); };
+    const ExportQueue::Done done = [&](const Result<void> &result) { ends.push_back(result); };
+    queue.start({[]() -> Result<void> { return fail(ErrorCode::WriteFailed, "full"); }, last}, done);
+    queue.start({[]() -> Result<void> { throw std::bad_alloc(); }, last}, done);
+    queue.start({last}, done);
+    QVERIFY(idle.wait());
+    QCOMPARE(ends.size(), std::size_t(3));
+    QCOMPARE(ends[0].error().message, std::string("full"));
+    QCOMPARE(ends[1].error().code, ErrorCode::OutOfMemory);
+    QVERIFY(ends[2].has_value());
+    QCOMPARE(later, 1);
+}
+
+void TestRunExport::cancelLeavesOutWhatHasNotBegun()
+{
+    ExportQueue queue;
+    QSignalSpy idle(&queue, &ExportQueue::idle);
+    QSemaphore begun, gate;
+    std::vector<Result<void>> ends;
+    int count = 0;
+    const ExportStep step = [&]() -> Result<void> { return ++count, Result<void>(); };
+    const ExportQueue::Done done = [&](const Result<void> &result) { ends.push_back(result); };
+    const ExportStep blocked = [&]() -> Result<void> {
+        begun.release();
+        gate.acquire();
+        return {};
+    };
+    queue.start({blocked, step}, done);
+    queue.start({step}, done);
+    begun.acquire();
+    queue.cancel();
+    queue.start({step}, done); // asked for after the cancelling
+    gate.release();
+    QVERIFY(idle.wait());
+    QCOMPARE(ends.size(), std::size_t(3));
+    QCOMPARE(ends[0].error().code, ErrorCode::Cancelled);
+    QCOMPARE(ends[1].error().code, ErrorCode::Cancelled);
+    QVERIFY(ends[2].has_value());
+    QCOMPARE(count, 1);
+}
+
+void TestRunExport::goingWaitsForWhatIsAskedFor()
+{
+    QTemporaryDir folder;
+    QStringList paths;
+    {
+        ExportQueue queue;
+        for (int i = 0; i < 5; ++i) {
+            paths << folder.filePath(QString::number(i));
+            queue.start({[path = paths.last()] { return writeBytes(path, QByteArray(1 << 20, 'x')); }},
+                        [](const Result<void> &) {});
+        }
+    }
+    for (const QString &path : paths)
+        QCOMPARE(QFileInfo(path).size(), 1 << 20);
 }
 
 void TestRunExport::filesAreWrittenWholeOrNotAtAll()
