@@ -79,11 +79,11 @@
     <name>lectern::BundleText</name>
     <message>
         <source>the folder cannot be made</source>
-        <translation type="unfinished"></translation>
+        <translation>der Ordner lässt sich nicht anlegen</translation>
     </message>
     <message>
         <source>Choose a folder that you may write to</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie einen Ordner, in den Sie schreiben dürfen</translation>
     </message>
 </context>
 <context>
@@ -134,19 +134,19 @@
     </message>
     <message>
         <source>As pixels of this size and scale, whatever the format</source>
-        <translation type="unfinished"></translation>
+        <translation>Als Pixel in dieser Größe und Skalierung, gleich welches Format gewählt ist</translation>
     </message>
     <message>
         <source>%1 × %2 pixels</source>
-        <translation type="unfinished"></translation>
+        <translation>%1 × %2 Pixel</translation>
     </message>
     <message>
         <source>File and clipboard: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Datei und Zwischenablage: %1.</translation>
     </message>
     <message>
         <source>File: vector graphics, sharp at every size. Clipboard: %1.</source>
-        <translation type="unfinished"></translation>
+        <translation>Datei: Vektorgrafik, scharf in jeder Größe. Zwischenablage: %1.</translation>
     </message>
 </context>
 <context>
@@ -339,42 +339,42 @@
     </message>
     <message>
         <source>Writing files: %1 of %2 done …</source>
-        <translation type="unfinished"></translation>
+        <translation>Dateien werden geschrieben: %1 von %2 fertig …</translation>
     </message>
     <message>
         <source>The chart is on the clipboard: %1 × %2 pixels.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Diagramm ist in der Zwischenablage: %1 × %2 Pixel.</translation>
     </message>
     <message>
         <source>Writing was cancelled. Files that were already done are kept.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Schreiben wurde abgebrochen. Dateien, die schon fertig waren, bleiben.</translation>
     </message>
     <message>
         <source>The window closes as soon as all files are written.</source>
-        <translation type="unfinished"></translation>
+        <translation>Das Fenster schließt sich, sobald alle Dateien geschrieben sind.</translation>
     </message>
 </context>
 <context>
     <name>lectern::ExportText</name>
     <message>
         <source>a picture of %1 × %2 pixels is not possible</source>
-        <translation type="unfinished"></translation>
+        <translation>ein Bild von %1 × %2 Pixeln ist nicht möglich</translation>
     </message>
     <message>
         <source>size</source>
-        <translation type="unfinished"></translation>
+        <translation>Größe</translation>
     </message>
     <message>
         <source>Choose at most %1 pixels a side and 400 million in all</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie höchstens %1 Pixel je Seite und 400 Millionen insgesamt</translation>
     </message>
     <message>
         <source>not enough memory for a picture of %1 × %2 pixels</source>
-        <translation type="unfinished"></translation>
+        <translation>zu wenig Speicher für ein Bild von %1 × %2 Pixeln</translation>
     </message>
     <message>
         <source>Choose a smaller size or scale</source>
-        <translation type="unfinished"></translation>
+        <translation>Wählen Sie eine kleinere Größe oder Skalierung</translation>
     </message>
 </context>
 <context>
