@@ -292,6 +292,7 @@ void RunChart::drawTitleLine(QCPPainter *painter, const QRectF &rect) const
 
 void RunChart::paintTo(QCPPainter *painter, const QSize &size, const Theme &theme)
 {
+    const bool wasStale = m_isStale;
     catchUp();
     const Theme screenTheme = std::exchange(m_theme, theme);
     QFont font = this->font();
@@ -331,7 +332,13 @@ void RunChart::paintTo(QCPPainter *painter, const QSize &size, const Theme &them
     m_exportFont.reset();
     m_theme = screenTheme;
     applyThemeToPlot();
-    replotLater();
+    // What is on the screen is still right: only the layout is made again, so that the mouse finds what it shows.
+    prepare(m_plot->viewport().size());
+    for (const auto phase :
+         {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout}) {
+        m_plot->plotLayout()->update(phase);
+    }
+    m_isStale = wasStale;
 }
 
 } // namespace lectern

@@ -14,6 +14,7 @@
 #include <QXmlStreamReader>
 #include <qcustomplot.h>
 
+#include <algorithm>
 #include <memory>
 
 using namespace lectern;
@@ -200,6 +201,32 @@ private Q_SLOTS:
             QCOMPARE(renderChart(*chart, {ChartFormat::Png, {600, 200}, 1}, Theme::dark()).pixelColor(1, 1),
                      Theme::dark().card);
         }
+    }
+
+    void theMouseFindsTheSameTokenAfterAnExport()
+    {
+        KvChart chart;
+        TokenSelection selection;
+        chart.setSelection(&selection);
+        chart.setRuns(sampleRuns());
+        chart.resize(700, 260);
+        chart.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&chart));
+        chart.grab();
+        auto *plot = chart.findChild<QCustomPlot *>();
+        QList<TokenRef> before, after;
+        const auto look = [&](QList<TokenRef> &found) {
+            for (int x = 60; x < plot->width(); x += 40) {
+                selection.clear();
+                QTest::mouseMove(plot, QPoint(x, plot->height() / 2));
+                found << selection.hovered();
+            }
+        };
+        look(before);
+        QVERIFY(std::count_if(before.begin(), before.end(), [](const TokenRef &token) { return token.isValid(); }) > 5);
+        QVERIFY(recordChart(chart, {ChartFormat::Svg, {1900, 900}, 1}));
+        look(after);
+        QCOMPARE(after, before);
     }
 
     void svgIsLegalXmlForHostileTitles()
