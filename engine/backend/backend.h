@@ -61,9 +61,14 @@ public:
 
 using LoadProgressFunction = std::function<void(std::uint64_t doneBytes, std::uint64_t totalBytes)>;
 
+// Sees the residual stream [width] of a pass's last token: with 0 as embedded, with n after layer n of 1 to
+// ModelSpec::layers. On the engine thread, while the pass runs.
+using ResidualObserver = std::function<void(int layersDone, std::span<const float> residual)>;
+
 // Reads the weights. `threads` 0: all cores. Cancelled when `stop` is set; all memory is freed then.
 Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, int threads,
-                                                        const LoadProgressFunction &progress, const StopFlag &stop);
+                                                        const LoadProgressFunction &progress, const StopFlag &stop,
+                                                        ResidualObserver observer = {});
 Result<std::unique_ptr<Backend>> createCpuBackend(const Model &model, int threads, const LoadProgressFunction &progress,
                                                   const StopFlag &stop);
 

@@ -92,9 +92,9 @@ bool isSha256(std::string_view text)
 
 void Checker::checkHead()
 {
-    if (!isUtcTime(m_record.createdUtc))
-        refuse("createdUtc",
-               "is \"" + printableText(m_record.createdUtc) + "\", expected a time like 2025-01-02T03:04:05Z");
+    if (!m_record.createdUtc.empty() && !isUtcTime(m_record.createdUtc))
+        refuse("createdUtc", "is \"" + printableText(m_record.createdUtc) +
+                                 "\", expected a time like 2025-01-02T03:04:05Z or nothing");
     if (!m_record.model.sha256.empty() && !isSha256(m_record.model.sha256))
         refuse("model.sha256",
                "is \"" + printableText(m_record.model.sha256) + "\", expected 64 hexadecimal digits or nothing");

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// Logits of both backends against reference values that were computed elsewhere (tests/data/README.md).
+// Logits of both backends against reference values that were computed elsewhere (tests/data/README.md); of the cpu
+// backend on every instruction set that this machine has.
 //
 // Two sets of bounds. Exact: float32 activations and KV. Int8: activations rounded to 8 bits, F16 KV; these bounds say
 // "as close as llama.cpp is", whose largest values over twelve prompts stand in brackets.
+#include "engine/base/cpu_features.h"
 #include "tests/support/fixture.h"
 #include "tests/support/loaded_backend.h"
 #include "tests/support/logit_difference.h"
@@ -14,6 +16,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <numeric>
 
 using namespace lectern;
 using namespace lectern::test;
@@ -55,6 +58,38 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 
+// Backends created meanwhile use this instruction set.
+class UseIsa
+{
+public:
+    explicit UseIsa(IsaLevel level)
+    {
+        constexpr const char *kNames[] = {"scalar", "avx2", "avx512"};
+        qputenv("LECTERN_ISA", kNames[static_cast<int>(level)]);
+    }
+    ~UseIsa() { qunsetenv("LECTERN_ISA"); }
+};
+
+// What computes the logits of a row.
+struct Path
+{
+    BackendKind kind = BackendKind::Reference;
+    IsaLevel isa = IsaLevel::Scalar; // the reference backend has only one
+};
+
+// The reference backend and the cpu backend on everything up to this machine's best.
+std::vector<std::pair<QString, Path>> paths()
+{
+    std::vector<std::pair<QString, Path>> list{{"reference", {}}};
+    for (const IsaLevel isa : {IsaLevel::Scalar, IsaLevel::Avx2, IsaLevel::Avx512})
+        if (isa <= bestIsaLevel()) {
+            const std::string_view name = isaLevelName(isa);
+            list.push_back(
+                {"cpu " + QString::fromUtf8(name.data(), static_cast<int>(name.size())), {BackendKind::Cpu, isa}});
+        }
+    return list;
+}
+
 std::vector<TokenId> idsOf(const nlohmann::json &prompt)
 {
     return prompt["ids"].get<std::vector<TokenId>>();
@@ -62,7 +97,7 @@ std::vector<TokenId> idsOf(const nlohmann::json &prompt)
 
 } // namespace
 
-Q_DECLARE_METATYPE(lectern::test::BackendKind)
+Q_DECLARE_METATYPE(Path)
 
 class TestLogits : public QObject
 {
@@ -160,48 +195,50 @@ private:
 private slots:
     void tinyModelsGiveTheStoredLogits_data()
     {
-        QTest::addColumn<BackendKind>("kind");
+        QTest::addColumn<Path>("path");
         QTest::addColumn<QString>("name");
         for (const NamedTinyModel &model : tinyModels()) {
             const QString name = QString::fromStdString(model.name);
-            QTest::newRow(qPrintable("reference " + name)) << BackendKind::Reference << name;
-            QTest::newRow(qPrintable("cpu " + name)) << BackendKind::Cpu << name;
+            for (const auto &[title, path] : paths())
+                QTest::newRow(qPrintable(title + " " + name)) << path << name;
         }
     }
 
     void tinyModelsGiveTheStoredLogits()
     {
-        QFETCH(BackendKind, kind);
+        QFETCH(Path, path);
         QFETCH(QString, name);
+        const UseIsa isa(path.isa);
         const nlohmann::json expected = loadFixture("tiny_llama_expected.json")["models"][name.toStdString()];
-        const auto path = writeTinyModel(m_folder.path().toStdString(), "tiny.gguf", tinyModel(name.toStdString()));
-        LoadedBackend loaded(kind, path, 64);
+        const auto file = writeTinyModel(m_folder.path().toStdString(), "tiny.gguf", tinyModel(name.toStdString()));
+        LoadedBackend loaded(path.kind, file, 64);
         for (const nlohmann::json &prompt : expected["prompts"])
-            checkTinyPrompt(loaded, tinyBounds(kind, loaded.spec(), kOwnTinyInt8), prompt, "logits");
+            checkTinyPrompt(loaded, tinyBounds(path.kind, loaded.spec(), kOwnTinyInt8), prompt, "logits");
     }
 
     void sharedTinyModelsGiveTheStoredLogits_data()
     {
-        QTest::addColumn<BackendKind>("kind");
+        QTest::addColumn<Path>("path");
         QTest::addColumn<QString>("name");
         for (const char *name :
              {"llama_f32", "llama_rope_freqs", "llama_f16", "llama_bf16", "llama_q4_0", "llama_q4_1", "llama_q8_0"}) {
-            QTest::newRow(qPrintable(QString("reference ") + name)) << BackendKind::Reference << name;
-            QTest::newRow(qPrintable(QString("cpu ") + name)) << BackendKind::Cpu << name;
+            for (const auto &[title, path] : paths())
+                QTest::newRow(qPrintable(title + " " + name)) << path << name;
         }
     }
 
     void sharedTinyModelsGiveTheStoredLogits()
     {
-        QFETCH(BackendKind, kind);
+        QFETCH(Path, path);
         QFETCH(QString, name);
+        const UseIsa isa(path.isa);
         const auto expected = sharedPath("golden/tiny/expected.json");
-        const auto path = sharedPath("golden/tiny/" + name.toStdString() + ".gguf");
-        if (!expected || !path)
+        const auto file = sharedPath("golden/tiny/" + name.toStdString() + ".gguf");
+        if (!expected || !file)
             QSKIP(qPrintable("golden/tiny/" + name + ".gguf or expected.json is not there"));
-        LoadedBackend loaded(kind, *path, 64);
+        LoadedBackend loaded(path.kind, *file, 64);
         const nlohmann::json prompt = loadJson(*expected)["models"][name.toStdString() + ".gguf"];
-        checkTinyPrompt(loaded, tinyBounds(kind, loaded.spec(), kTinyInt8), prompt, "last_logits");
+        checkTinyPrompt(loaded, tinyBounds(path.kind, loaded.spec(), kTinyInt8), prompt, "last_logits");
     }
 
     void sharedTinyModelsThatCannotBeRunAreRefusedByName_data()
@@ -229,41 +266,92 @@ private slots:
         QVERIFY2(model.error().text().find(text.toStdString()) != std::string::npos, model.error().text().c_str());
     }
 
-    // The reference backend runs the prompts that it finishes within seconds (not "code", "non_english" and "long"),
-    // the cpu backend all six.
+    // After the embedding and after each of the 30 layers: an error is found in the layer that makes it.
+    void theResidualStreamOfTheReferenceIsTheStoredOne()
+    {
+        const auto file = modelPath();
+        if (!file)
+            QSKIP("SmolLM2-135M-Instruct.Q4_1.gguf is not there");
+        const Model model = openModelFile(*file);
+        const nlohmann::json prompt = loadFixture("logits_smollm2.json")["prompts"][0];
+        const nlohmann::json &residual = prompt["residual"];
+        double worstNorm = 0;
+        double worstValue = 0; // both relative to the norm
+        int seen = 0;
+        const auto observe = [&](int layersDone, std::span<const float> found) {
+            QCOMPARE(layersDone, seen++);
+            const nlohmann::json &stored = layersDone == 0
+                                               ? residual["embedding"]
+                                               : residual["after_layer"][static_cast<std::size_t>(layersDone - 1)];
+            const double expected = stored["l2"];
+            const double norm = std::sqrt(std::inner_product(found.begin(), found.end(), found.begin(), 0.0));
+            worstNorm = std::max(worstNorm, std::abs(norm / expected - 1));
+            for (std::size_t i = 0; i < stored["first8"].size(); ++i)
+                worstValue = std::max(worstValue, std::abs(found[i] - stored["first8"][i].get<double>()) / expected);
+        };
+        const StopFlag stop;
+        const auto backend = createReferenceBackend(
+            model, 0, [](std::uint64_t, std::uint64_t) {}, stop, observe);
+        QVERIFY(backend.has_value());
+        const std::vector<TokenId> ids = idsOf(prompt);
+        auto pool = KvPool::create(model.spec, KvElement::F32, model.spec.kvBytesPerToken(4) * 16);
+        QVERIFY(pool.has_value());
+        KvSequence sequence(*pool);
+        QVERIFY((*backend)->forward(sequence, ids, false, stop));
+        QCOMPARE(seen, model.spec.layers + 1);
+        qInfo("norm off by %.2g, single values by %.2g of it", worstNorm, worstValue);
+        QVERIFY(worstNorm <= 1e-5); // exact paths: 1e-4 is asked for
+        QVERIFY(worstValue <= 1e-5);
+    }
+
+    // All six prompts, but for the slow paths only those that they finish within seconds; "non_english" is the hardest
+    // for activations of 8 bits. Processor seconds: reference 13, scalar 13, AVX2 7, AVX-512 5. By hand, scalar
+    // gave for all six: mean KL 0.0042, largest top-5 error 0.70.
     void theRealModelGivesTheStoredLogits_data()
     {
-        QTest::addColumn<BackendKind>("kind");
-        QTest::newRow("reference") << BackendKind::Reference;
-        QTest::newRow("cpu") << BackendKind::Cpu;
+        QTest::addColumn<Path>("path");
+        QTest::addColumn<QStringList>("left"); // out of the prompts
+        for (const auto &[title, path] : paths()) {
+            const bool isReference = path.kind == BackendKind::Reference;
+            const bool isSlow = isReference || path.isa == IsaLevel::Scalar;
+            QStringList left;
+            if (isSlow && kIsSanitized)
+                left = {"medium", "chat", "code", "non_english", "long"};
+            else if (isReference)
+                left = {"code", "non_english", "long"};
+            else if (isSlow)
+                left = {"medium", "chat", "code", "long"};
+            QTest::newRow(qPrintable(title)) << path << left;
+        }
     }
 
     void theRealModelGivesTheStoredLogits()
     {
-        QFETCH(BackendKind, kind);
-        const auto path = modelPath();
-        if (!path)
+        QFETCH(Path, path);
+        QFETCH(QStringList, left);
+        const auto file = modelPath();
+        if (!file)
             QSKIP("SmolLM2-135M-Instruct.Q4_1.gguf is not there");
         if (!sharedPath("golden/logits_smollm2.bin"))
             qInfo("golden/logits_smollm2.bin is not there: RMS and KL are not checked");
         const nlohmann::json golden = loadFixture("logits_smollm2.json");
-        const bool isExact = kind == BackendKind::Reference;
+        const UseIsa isa(path.isa);
+        LoadedBackend loaded(path.kind, *file, contextOf(golden["prompts"]));
+        const bool isExact = path.kind == BackendKind::Reference;
         const Bounds &bounds = isExact ? kExact : kInt8;
-        LoadedBackend loaded(kind, *path, contextOf(golden["prompts"]));
+        const bool hasGreedy = !kIsSanitized && (isExact || path.isa != IsaLevel::Scalar);
         m_kls.clear();
         for (const nlohmann::json &prompt : golden["prompts"]) {
-            const std::string name = prompt["name"];
-            const bool isQuick = name == "short" || (!kIsSanitized && (name == "medium" || name == "chat"));
-            if (isExact && !isQuick)
+            if (left.contains(QString::fromStdString(prompt["name"])))
                 continue;
-            checkPrompt(loaded, bounds, prompt, !kIsSanitized);
+            checkPrompt(loaded, bounds, prompt, hasGreedy);
             if (QTest::currentTestFailed())
                 return;
         }
         double sum = 0;
         for (const double kl : m_kls)
             sum += kl;
-        if (m_kls.empty())
+        if (m_kls.empty() || (!isExact && !left.isEmpty())) // the int8 bound is for all six
             return;
         const double mean = sum / static_cast<double>(m_kls.size());
         qInfo("mean KL of %d prompts: %.3g", static_cast<int>(m_kls.size()), mean);

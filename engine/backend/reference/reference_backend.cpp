@@ -17,10 +17,11 @@ using namespace reference;
 class ReferenceBackend : public Backend
 {
 public:
-    ReferenceBackend(const ModelSpec &spec, Weights weights, int threads)
+    ReferenceBackend(const ModelSpec &spec, Weights weights, int threads, ResidualObserver observer)
         : m_spec(spec)
         , m_weights(std::move(weights))
         , m_pool(threads)
+        , m_observer(std::move(observer))
     {
     }
 
@@ -37,6 +38,7 @@ private:
     ModelSpec m_spec;
     Weights m_weights;
     ThreadPool m_pool;
+    ResidualObserver m_observer; // may be empty
     std::vector<float> m_logits;
 };
 
@@ -67,6 +69,11 @@ Result<std::span<float>> ReferenceBackend::forward(KvSequence &kv, std::span<con
     for (std::size_t t = 0; t < tokens.size(); ++t)
         std::copy_n(m_weights.tokenEmbedding.begin() + static_cast<std::ptrdiff_t>(tokens[t]) * spec.width, width,
                     x.begin() + static_cast<std::ptrdiff_t>(t * width));
+    const auto observe = [&](int layersDone) {
+        if (m_observer)
+            m_observer(layersDone, std::span(x).last(width));
+    };
+    observe(0);
     const auto turns = rotations(first, count, spec.ropeDims, spec.ropeBase, m_weights.ropeFactors);
 
     for (int layer = 0; layer < spec.layers; ++layer) {
@@ -95,6 +102,7 @@ Result<std::span<float>> ReferenceBackend::forward(KvSequence &kv, std::span<con
         gatedActivation(gate, up, spec.architecture->activation);
         matmul(update, w.down, gate, count, m_pool);
         add(x, update);
+        observe(layer + 1);
     }
     kv.commit(count);
     if (!wantsLogits)
@@ -145,12 +153,14 @@ PassCost ReferenceBackend::cost(int position, int tokens, bool wantsLogits) cons
 } // namespace
 
 Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, int threads,
-                                                        const LoadProgressFunction &progress, const StopFlag &stop)
+                                                        const LoadProgressFunction &progress, const StopFlag &stop,
+                                                        ResidualObserver observer)
 {
     auto weights = readWeights(model, progress, stop);
     if (!weights)
         return tl::unexpected(weights.error());
-    return std::make_unique<ReferenceBackend>(model.spec, std::move(*weights), threads > 0 ? threads : cpuCoreCount());
+    return std::make_unique<ReferenceBackend>(model.spec, std::move(*weights), threads > 0 ? threads : cpuCoreCount(),
+                                              std::move(observer));
 }
 
 } // namespace lectern
