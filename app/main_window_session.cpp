@@ -70,6 +70,7 @@ void MainWindow::connectSession()
     connect(m_toolBar, &RunToolBar::loadOptionsChanged, this, [this] {
         m_loadOptions.backend = m_toolBar->backend();
         m_loadOptions.contextTokens = m_toolBar->contextTokens();
+        m_loadOptions.takesLessContext = true;
         if (!m_session->modelPath().isEmpty())
             loadModel(m_session->modelPath());
     });

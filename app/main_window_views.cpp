@@ -30,7 +30,7 @@ void MainWindow::setTheme(ThemeChoice choice, bool projector)
     m_answer->setTheme(m_theme);
     m_offer->setTheme(m_theme);
     m_runsView->setTheme(m_theme);
-    m_runsView->setMinimumHeight(fontMetrics().lineSpacing() * 5); // names, a row and a bar to scroll with
+    m_runsView->setMinimumHeight(fontMetrics().lineSpacing() * 9 / 2); // names, a row and a bar to scroll with
     m_runsTitle->setFont(paneTitleFont(QApplication::font()));
     m_status->setTheme(m_theme);
     for (const NamedChart &chart : m_charts)

@@ -9,6 +9,7 @@
 #include <QButtonGroup>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <QScrollArea>
 #include <QStackedLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
@@ -101,7 +102,13 @@ void AnswerPane::setLens(AnswerLens lens)
 
 void AnswerPane::addOffer(QWidget *offer)
 {
-    m_pages->addWidget(offer);
+    auto *scroller = new QScrollArea(this); // in small windows with large text
+    scroller->setFrameShape(QFrame::NoFrame);
+    scroller->setWidgetResizable(true);
+    scroller->setWidget(offer);
+    scroller->viewport()->setAutoFillBackground(false);
+    offer->setAutoFillBackground(false);
+    m_pages->addWidget(scroller);
 }
 
 void AnswerPane::setOffered(bool isOffered)

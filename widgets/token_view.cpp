@@ -17,6 +17,21 @@ namespace {
 
 constexpr int kLongParagraph = 1500; // characters; about 20 lines
 
+// Tokens that the tokenizer added, such as a begin token, stand for no bytes of the text: they appear by name.
+void writeAddedTokens(std::string &text, std::vector<TokenRecord> &tokens)
+{
+    std::size_t shift = 0;
+    for (TokenRecord &token : tokens) {
+        token.begin += shift;
+        token.end += shift;
+        if (token.begin != token.end || !token.isSpecial)
+            continue;
+        text.insert(token.begin, token.bytes);
+        token.end += token.bytes.size();
+        shift += token.bytes.size();
+    }
+}
+
 } // namespace
 
 TokenView::TokenView(const QString &emptyText, QWidget *parent)
@@ -65,6 +80,7 @@ void TokenView::showPrompt(int runId, const std::string &text, std::vector<Token
     m_runId = runId;
     m_promptText = text;
     m_promptTokens = std::move(tokens);
+    writeAddedTokens(m_promptText, m_promptTokens);
     insertSpans(spansOfText(m_promptText, m_promptTokens, 0, m_promptText.size()));
     moveCursor(QTextCursor::Start);
 }

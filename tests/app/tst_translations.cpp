@@ -19,6 +19,8 @@
 #include <QSignalSpy>
 #include <QSpinBox>
 #include <QTemporaryDir>
+#include <QToolBar>
+#include <QToolButton>
 #include <QTranslator>
 #include <QXmlStreamReader>
 #include <QtTest>
@@ -299,6 +301,48 @@ private slots:
                     .startsWith(QStringLiteral("Das Modell wurde nicht geladen.")));
         QVERIFY(
             window.findChild<QLabel *>(QStringLiteral("messageDetail"))->text().contains(QStringLiteral("page.gguf")));
+    }
+
+    void theToolBarHidesNothing_data()
+    {
+        QTest::addColumn<QString>("language");
+        QTest::addColumn<QSize>("size");
+        QTest::addColumn<bool>("isProjector");
+        for (const char *language : {"en", "de"})
+            for (const QSize size : {QSize(1280, 800), QSize(1024, 640), QSize(800, 600)})
+                for (const bool isProjector : {false, true})
+                    QTest::addRow("%s %d%s", language, size.width(), isProjector ? " projector" : "")
+                        << QString::fromLatin1(language) << size << isProjector;
+    }
+
+    // What has no room in the bar is in the menu More, nothing behind the arrow that Qt puts at its end.
+    void theToolBarHidesNothing()
+    {
+        QFETCH(QString, language);
+        QFETCH(QSize, size);
+        QFETCH(bool, isProjector);
+        installTranslations(*qApp, language);
+        Settings settings(m_folder.filePath(QStringLiteral("settings.ini")));
+        MainWindow window(&settings);
+        window.setTheme(ThemeChoice::Light, isProjector);
+        window.resetLayout(size);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        QTRY_COMPARE(window.size(), size);
+        auto *bar = window.findChild<QToolBar *>(QStringLiteral("runToolBar"));
+        QTRY_VERIFY(!bar->findChild<QToolButton *>(QStringLiteral("qt_toolbar_ext_button"))->isVisible());
+        for (const char *name : {"modelButton", "runButton", "samplingButton", "samplesButton", "exportButton"}) {
+            const auto *button = bar->findChild<QToolButton *>(QLatin1String(name));
+            QVERIFY2(button->isVisible() && bar->rect().contains(button->geometry()), name);
+        }
+        QVERIFY(bar->findChild<QToolButton *>(QStringLiteral("runButton"))->toolButtonStyle() !=
+                Qt::ToolButtonIconOnly);
+        for (const char *name : {"backendBox", "maxTokens", "temperature", "seed"}) {
+            const auto *field = bar->findChild<QWidget *>(QLatin1String(name));
+            const auto *twin = bar->findChild<QWidget *>(QLatin1String(name) + QStringLiteral("Twin"));
+            QVERIFY2(field->isVisible() == twin->isHidden(), name);
+        }
+        window.setTheme(ThemeChoice::Light, false);
     }
 
     void theGermanWindowIsGermanAndCutsNothingOff_data()

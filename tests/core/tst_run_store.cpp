@@ -287,6 +287,8 @@ void TestRunStore::settingsComeBackAfterARestart()
         settings.setSampling(sampling);
         settings.setMaxTokens(4096);
         settings.setUsesKvCache(false);
+        settings.setParsesSpecial(true);
+        settings.setContextTokens(2048);
         settings.setExportFolder(folder.path());
         settings.setLoadingModel(QStringLiteral("/数.gguf"));
         settings.setWindow(QByteArray("\0\1\377", 3), "layout");
@@ -302,6 +304,8 @@ void TestRunStore::settingsComeBackAfterARestart()
     QVERIFY(settings.sampling() == sampling);
     QCOMPARE(settings.maxTokens(), 4096);
     QVERIFY(!settings.usesKvCache());
+    QVERIFY(settings.parsesSpecial());
+    QCOMPARE(settings.contextTokens(), 2048);
     QCOMPARE(settings.exportFolder(), folder.path());
     QCOMPARE(settings.loadingModel(), QStringLiteral("/数.gguf"));
     QCOMPARE(settings.windowGeometry(), QByteArray("\0\1\377", 3));
@@ -315,9 +319,9 @@ void TestRunStore::damagedSettingsFallBackOneByOne()
     QFile file(path);
     QVERIFY(file.open(QIODevice::WriteOnly));
     file.write("[window]\ntheme=purple\nprojector=7\nlanguage=no such language\n"
-               "[prompt]\nmode=\n[answer]\nlens=latency\n"
+               "[prompt]\nmode=\nparsesSpecial=1\n[answer]\nlens=latency\n"
                "[sampling]\ntemperature=nan\ntopK=40\ntopP=1.5\nminP=0,5\nrepetitionPenalty=1.1x\nseed=-1\n"
-               "[run]\nmaxTokens=0\nkvCache=maybe\n"
+               "[run]\nmaxTokens=0\nkvCache=maybe\ncontextTokens=-1\n"
                "[files]\nrecentModels=relative.gguf, /a.gguf, /a.gguf\nexportFolder=/no/such/folder\n");
     file.close();
     const Settings settings(path);
@@ -331,6 +335,8 @@ void TestRunStore::damagedSettingsFallBackOneByOne()
     QCOMPARE(settings.answerLens(), AnswerLens::Latency);
     QCOMPARE(settings.maxTokens(), 128);
     QVERIFY(settings.usesKvCache());
+    QVERIFY(!settings.parsesSpecial());
+    QCOMPARE(settings.contextTokens(), 0);
     QCOMPARE(settings.recentModels(), QStringList{QStringLiteral("/a.gguf")});
     QVERIFY(QFileInfo(settings.exportFolder()).isDir());
 }
