@@ -344,6 +344,34 @@ class Generate(CliTest):
             self.assertEqual(line.lower().count("chat template"), 1, line)
             self.assertEqual(line.count("raw prompt"), 1, line)
 
+    def test_a_model_whose_template_cannot_be_used_still_runs_raw(self):  # nomic-ai/gpt4all #3305
+        path = self.folder / "raw.gguf"
+        path.write_bytes(tiny_gguf.tiny_model(chat_template="{{ messages | frobnicate }}"))
+        self.assertTrue(self.ok("generate", "--model", path, "--prompt", "a", "--max-tokens", "2"))
+
+    def test_folders_of_any_letters_work_for_every_file(self):
+        # ggml-org/llama.cpp #18571, lmstudio-ai/lmstudio-bug-tracker #2231
+        folder = self.folder / "модели 模型 é" / "一時\u3000フォルダ"
+        folder.mkdir(parents=True)
+        model, prompt, record, out = [folder / name for name in ("тест-ü.gguf", "問.txt", "走.lectern.json", "ü.f32")]
+        model.write_bytes(pathlib.Path(self.model).read_bytes())
+        prompt.write_bytes(b"Hi")
+        environment = {**os.environ, "TMPDIR": str(folder)}
+        for arguments in [["generate", "--prompt-file", prompt, "--max-tokens", "1", "--record", record],
+                          ["logits", "--ids", "1", "--out", out], ["tokenize", "--file", prompt], ["inspect"]]:
+            result = subprocess.run([CLI, arguments[0], "--model", str(model), *map(str, arguments[1:])],
+                                    capture_output=True, env=environment, timeout=120)
+            self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(json.loads(record.read_text())["model"]["fileName"], model.name)
+        self.assertEqual(out.stat().st_size, 4 * tiny_gguf.VOCABULARY)
+        missing = folder / "нет.gguf"
+        self.assertIn(str(missing), self.refused(1, "inspect", "--model", missing))
+
+    def test_a_zero_width_space_is_a_prompt_of_three_bytes(self):  # vllm-project/vllm #7283
+        events = self.events("--prompt", "\u200b", "--max-tokens", "1")
+        tokenized = next(event for event in events if event["event"] == "tokenized")
+        self.assertEqual([token["id"] for token in tokenized["tokens"]], [0xE2, 0x80, 0x8B])
+
     def test_an_empty_system_message_is_still_a_message(self):
         def text(*arguments):
             events = self.events("--prompt", "a", "--chat", "--max-tokens", "1", *arguments)

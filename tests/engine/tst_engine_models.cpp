@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Whole runs on the real backends: what must not change the answer does not change it.
 #include "engine/engine.h"
+#include "engine/trace/run_checks.h"
+#include "engine/trace/run_json.h"
 #include "tests/support/models.h"
 #include "tests/support/recording_sink.h"
 #include "tests/support/tiny_model.h"
@@ -10,6 +12,8 @@
 
 using namespace lectern;
 using namespace lectern::test;
+
+Q_DECLARE_METATYPE(lectern::test::TinyVocabulary)
 
 class TestEngineModels : public QObject
 {
@@ -26,10 +30,18 @@ private:
         QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
     }
 
-    RunRecord run(const Request &request)
+    // At no event may the record be one that could not be opened again.
+    RunRecord run(const Request &request, int cancelAfterTokens = -1)
     {
         RecordingSink sink;
-        m_engine.submit(request, sink);
+        RequestId id = 0;
+        sink.onEvent = [&](const Event &) {
+            const auto contradiction = findContradiction(sink.record);
+            QVERIFY2(!contradiction, contradiction ? contradiction->text().c_str() : "");
+            if (static_cast<int>(sink.record.outputTokens.size()) == cancelAfterTokens)
+                m_engine.cancel(id);
+        };
+        id = m_engine.submit(request, sink);
         while (m_engine.step()) {
         }
         return sink.record;
@@ -158,6 +170,53 @@ private slots:
         QCOMPARE(static_cast<TokenId>(best), record.outputTokens[0].id);
     }
 
+    // Random weights give what good models do not: broken characters and control tokens in the middle.
+    void everyRunCanBeSavedAndOpened_data()
+    {
+        QTest::addColumn<TinyVocabulary>("vocabulary");
+        QTest::newRow("byte BPE") << TinyVocabulary::ByteBpe;
+        QTest::newRow("SentencePiece") << TinyVocabulary::SentencePiece;
+    }
+
+    void everyRunCanBeSavedAndOpened()
+    {
+        QFETCH(TinyVocabulary, vocabulary);
+        TinyModelSpec spec;
+        spec.vocabulary = vocabulary;
+        start(BackendChoice::Cpu, writeTinyModel(m_folder.path().toStdString(), "any.gguf", spec));
+        Request base;
+        base.maxTokens = 30;
+        base.sampling.temperature = 3;
+        std::vector<Request> requests;
+        for (const char *text : {"Tea \u00e9\U0001F469\u200D\U0001F680 <s>", " two  spaces", "x", ""})
+            for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+                Request request = base;
+                request.text = text;
+                request.sampling.seed = seed;
+                requests.push_back(request);
+                request.parseSpecial = true;
+                request.stops = {"e", "th"};
+                requests.push_back(request);
+                request.cache = CacheMode::None;
+                requests.push_back(request);
+                request.kind = PromptKind::Chat;
+                request.messages = {{"user", text}};
+                requests.push_back(request);
+            }
+        requests.push_back(base);
+        requests.back().kind = PromptKind::Ids;
+        requests.back().ids = {1, 2, 5, 200, 3};
+        requests.push_back(requests.back());
+        requests.back().ids = {999'999}; // refused
+        for (const Request &request : requests)
+            for (const int cancelAfter : {-1, 0, 1, 7}) {
+                const RunRecord record = run(request, cancelAfter);
+                const Result<RunRecord> opened = runFromJson(toJson(record));
+                QVERIFY2(opened, opened ? "" : opened.error().text().c_str());
+                QCOMPARE(toJson(*opened), toJson(record));
+            }
+    }
+
     void aRealModelCompletesASentence()
     {
         const auto path = modelPath();
@@ -169,6 +228,7 @@ private slots:
         request.maxTokens = 20;
         request.stops = {"."};
         const RunRecord record = run(request);
+        QVERIFY(runFromJson(toJson(record)));
         QCOMPARE(record.answer(), std::string(" Paris"));
         QCOMPARE(record.finishReason, FinishReason::StopString);
         QCOMPARE(record.engine.kvBytesPerToken, 23'040u); // 2 · 30 layers · 3 KV heads · 64 · 2 bytes
