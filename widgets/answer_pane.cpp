@@ -10,11 +10,36 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QScrollArea>
+#include <QScrollBar>
 #include <QStackedLayout>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 namespace lectern {
+
+namespace {
+
+// As wide as its content, and scrolled up and down where the window is small and the text large.
+class OfferArea : public QScrollArea
+{
+public:
+    explicit OfferArea(QWidget *parent)
+        : QScrollArea(parent)
+    {
+        setFrameShape(QFrame::NoFrame);
+        setWidgetResizable(true);
+        setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+        viewport()->setAutoFillBackground(false);
+    }
+
+    QSize minimumSizeHint() const override
+    {
+        const int width = widget() ? widget()->minimumSizeHint().width() : 0;
+        return {width + verticalScrollBar()->sizeHint().width(), fontMetrics().lineSpacing()};
+    }
+};
+
+} // namespace
 
 AnswerPane::AnswerPane(QWidget *parent)
     : QFrame(parent)
@@ -102,11 +127,8 @@ void AnswerPane::setLens(AnswerLens lens)
 
 void AnswerPane::addOffer(QWidget *offer)
 {
-    auto *scroller = new QScrollArea(this); // in small windows with large text
-    scroller->setFrameShape(QFrame::NoFrame);
-    scroller->setWidgetResizable(true);
+    auto *scroller = new OfferArea(this);
     scroller->setWidget(offer);
-    scroller->viewport()->setAutoFillBackground(false);
     offer->setAutoFillBackground(false);
     m_pages->addWidget(scroller);
 }

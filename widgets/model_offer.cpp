@@ -10,6 +10,8 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
+#include <algorithm>
+
 namespace lectern {
 
 namespace {
@@ -50,19 +52,19 @@ ModelOffer::ModelOffer(QWidget *parent)
     m_progress->setAccessibleName(tr("Fetching the model"));
     m_progress->setTextVisible(false);
 
-    auto *buttons = new QHBoxLayout;
+    m_buttons = new QHBoxLayout;
     for (QPushButton *button : {m_get, m_cancel, m_open})
-        buttons->addWidget(button);
-    buttons->addStretch(1);
+        m_buttons->addWidget(button, 0, Qt::AlignLeft);
+    m_buttons->addStretch(1);
     auto *layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 6, 0, 6);
+    layout->setContentsMargins(0, 0, 0, 6);
     layout->setSpacing(8);
     layout->addStretch(1);
-    for (QWidget *part :
-         {static_cast<QWidget *>(m_title), static_cast<QWidget *>(m_text), static_cast<QWidget *>(m_progress),
-          static_cast<QWidget *>(m_note), static_cast<QWidget *>(m_detail)})
-        layout->addWidget(part);
-    layout->addLayout(buttons);
+    layout->addWidget(m_title);
+    layout->addWidget(m_progress);
+    layout->addLayout(m_buttons); // before the texts: seen in the smallest pane
+    for (QLabel *label : {m_note, m_detail, m_text})
+        layout->addWidget(label);
     layout->addStretch(2);
 
     connect(m_get, &QPushButton::clicked, this, [this] {
@@ -84,6 +86,19 @@ void ModelOffer::setTheme(const Theme &theme)
     font.setPointSizeF(font.pointSizeF() * 1.3);
     font.setBold(true);
     m_title->setFont(font);
+}
+
+QSize ModelOffer::minimumSizeHint() const
+{
+    const QSize size = QWidget::minimumSizeHint();
+    return {std::max(m_get->sizeHint().width(), m_open->sizeHint().width()), size.height()};
+}
+
+void ModelOffer::resizeEvent(QResizeEvent *event)
+{
+    QWidget::resizeEvent(event);
+    const int together = m_get->sizeHint().width() + m_open->sizeHint().width() + m_buttons->spacing();
+    m_buttons->setDirection(together <= width() ? QBoxLayout::LeftToRight : QBoxLayout::TopToBottom);
 }
 
 void ModelOffer::colourNote()

@@ -7,6 +7,7 @@
 
 #include <QWidget>
 
+class QBoxLayout;
 class QLabel;
 class QProgressBar;
 class QPushButton;
@@ -20,6 +21,7 @@ class ModelOffer : public QWidget
 public:
     explicit ModelOffer(QWidget *parent = nullptr);
     void setTheme(const Theme &theme);
+    QSize minimumSizeHint() const override; // with one button below the other
 
     // The model that set-up brings is on this machine: the offer is to load it.
     void setModelPresent(bool isPresent);
@@ -30,6 +32,9 @@ public:
     void showChecking();
     void showFailure(const QString &text, const QString &detail);
     void showCanceled(); // what was fetched is kept
+
+protected:
+    void resizeEvent(QResizeEvent *event) override; // narrow panes: one button below the other
 
 Q_SIGNALS:
     void loadRequested(); // the present one
@@ -49,6 +54,7 @@ private:
     QPushButton *m_get;
     QPushButton *m_cancel;
     QPushButton *m_open;
+    QBoxLayout *m_buttons;
     QString m_problem;
     Theme m_theme;
     bool m_isPresent = false;

@@ -67,15 +67,14 @@ public:
 
 QString promptCountsText(const PromptCounts &counts, const Theme &theme)
 {
-    QStringList parts = PromptCountsText(counts.text).sizes(counts);
-    if (counts.contextTokens > 0 && counts.sentTokens > 0 &&
-        counts.sentTokens + counts.maxTokens > counts.contextTokens) {
-        const bool isRefused = counts.sentTokens >= counts.contextTokens;
-        const QString shortage = PromptCountsText::shortage(counts);
-        parts << (isRefused ? QStringLiteral("<b style='color:%1'>%2</b>").arg(theme.error.name(), shortage)
-                            : shortage);
-    }
-    return parts.join(QStringLiteral(" &nbsp;·&nbsp; "));
+    const QString sizes = PromptCountsText(counts.text).sizes(counts).join(QStringLiteral(" &nbsp;·&nbsp; "));
+    const bool isKnown = counts.contextTokens > 0 && counts.sentTokens > 0;
+    if (!isKnown || counts.sentTokens + counts.maxTokens <= counts.contextTokens)
+        return sizes;
+    const QString shortage = PromptCountsText::shortage(counts);
+    const bool isRefused = counts.sentTokens >= counts.contextTokens;
+    return sizes + QStringLiteral("<br>") +
+           (isRefused ? QStringLiteral("<b style='color:%1'>%2</b>").arg(theme.error.name(), shortage) : shortage);
 }
 
 } // namespace lectern

@@ -176,6 +176,7 @@ void PromptPane::setTheme(const Theme &theme)
     m_title->setFont(paneTitleFont(QApplication::font()));
     m_editor->setTheme(theme);
     m_sent->setTheme(theme);
+    m_note->setStyleSheet(QStringLiteral("color: %1").arg(theme.warning.name()));
     const int line = m_editor->fontMetrics().lineSpacing();
     m_editor->setMinimumHeight(line * 3 / 2); // in small windows the rest is reached by scrolling
     m_sent->setMinimumHeight(1);
