@@ -101,10 +101,14 @@ void Loader::addTemplate(const GgufFile &file, LoadedModel &loaded) const
         return;
     Result<std::string> source = file.stringValue("tokenizer.chat_template");
     Result<ChatTemplate> compiled = std::move(source).and_then(ChatTemplate::compile);
-    if (compiled)
+    if (compiled) {
         loaded.chatTemplate = std::make_shared<const ChatTemplate>(std::move(*compiled));
-    else
-        loaded.chatTemplateProblem = compiled.error().text();
+        return;
+    }
+    Error problem = std::move(compiled.error());
+    if (problem.remedy.empty())
+        problem.remedy = "Use the raw prompt with this model";
+    loaded.chatTemplateProblem = problem.text();
 }
 
 ModelInfo describeModel(const Model &model, const Vocabulary &vocabulary, std::string sha256)
@@ -160,8 +164,8 @@ Result<std::unique_ptr<ModelRuntime>> Loader::load()
     Result<Model> model = openModel(file);
     if (!model)
         return tl::unexpected(std::move(model.error()));
-    const int wanted = options.takesLessContext ? std::min(options.contextTokens, model->spec.contextLength)
-                                                : options.contextTokens;
+    const int wanted =
+        options.takesLessContext ? std::min(options.contextTokens, model->spec.contextLength) : options.contextTokens;
     const Result<int> context = chooseContextTokens(model->spec, wanted);
     if (!context)
         return tl::unexpected(context.error());

@@ -47,12 +47,7 @@ ChatTemplate::~ChatTemplate() = default;
 
 Result<ChatTemplate> ChatTemplate::compile(std::string source)
 {
-    return guarded([&] { return ChatTemplate(std::make_unique<Program>(Program{jinja::parseTemplate(source)})); })
-        .map_error([](Error error) {
-            if (error.remedy.empty())
-                error.remedy = "Use the raw prompt with this model";
-            return error;
-        });
+    return guarded([&] { return ChatTemplate(std::make_unique<Program>(Program{jinja::parseTemplate(source)})); });
 }
 
 Result<RenderedPrompt> ChatTemplate::render(std::span<const ChatMessage> messages, const Options &options) const

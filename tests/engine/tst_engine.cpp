@@ -27,10 +27,12 @@ private slots:
     {
         m_engine.script->tokens = bytesOf("Hi");
         m_engine.script->tokens.push_back(kEndToken);
-        RecordingSink sink = m_engine.run(idsRequest(130));
+        RecordingSink sink = m_engine.run(idsRequest(2 * kPass + 2));
         QCOMPARE(sink.story(),
                  std::string("queued tokenized grew chunk grew chunk grew chunk token token token finished"));
-        QCOMPARE(m_engine.script->passes, (std::vector<Pass>{{0, 64}, {64, 64}, {128, 2}, {130, 1}, {131, 1}}));
+        QCOMPARE(
+            m_engine.script->passes,
+            (std::vector<Pass>{{0, kPass}, {kPass, kPass}, {2 * kPass, 2}, {2 * kPass + 2, 1}, {2 * kPass + 3, 1}}));
         const RunRecord &record = sink.record;
         QCOMPARE(record.finishReason, FinishReason::EndToken);
         QCOMPARE(record.answer(), std::string("Hi"));
@@ -41,16 +43,16 @@ private slots:
         QCOMPARE(record.outputTokens[2].bytes, std::string("<|im_end|>"));
         QCOMPARE(record.outputTokens[0].rank, 0);
         QCOMPARE(record.outputTokens[0].top.size(), 20u);
-        QCOMPARE(record.outputTokens[0].kvTokens, 130);
-        QCOMPARE(record.outputTokens[2].kvTokens, 132);
+        QCOMPARE(record.outputTokens[0].kvTokens, 2 * kPass + 2);
+        QCOMPARE(record.outputTokens[2].kvTokens, 2 * kPass + 4);
         QCOMPARE(record.engine.backend, std::string("scripted"));
         QCOMPARE(record.programVersion, engineVersion());
-        QCOMPARE(record.request.ids.size(), 130u);
+        QCOMPARE(record.request.ids.size(), std::size_t{2 * kPass + 2});
     }
 
     void theRecordOfARunCanBeSavedAndLoaded()
     {
-        const RecordingSink sink = m_engine.run(idsRequest(70, 20));
+        const RecordingSink sink = m_engine.run(idsRequest(kPass + 6, 20));
         const Result<RunRecord> loaded = runFromJson(toJson(sink.record));
         QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
         QCOMPARE(toJson(*loaded), toJson(sink.record));
@@ -102,7 +104,7 @@ private slots:
         QFETCH(int, stopAtPass);
         QFETCH(QString, story);
         RecordingSink sink;
-        const RequestId id = m_engine.engine->submit(idsRequest(100), sink);
+        const RequestId id = m_engine.engine->submit(idsRequest(kPass + 36), sink);
         m_engine.script->onPass = [&] {
             if (static_cast<int>(m_engine.script->passes.size()) == stopAtPass)
                 m_engine.engine->cancel(id);
@@ -141,15 +143,16 @@ private slots:
 
     void withoutACacheEveryStepComputesEverything()
     {
-        Request request = idsRequest(66, 3);
+        Request request = idsRequest(kPass + 2, 3);
         request.cache = CacheMode::None;
         const RecordingSink sink = m_engine.run(request);
-        QCOMPARE(m_engine.script->passes, (std::vector<Pass>{{0, 64}, {64, 2}, {0, 64}, {64, 3}, {0, 64}, {64, 4}}));
+        QCOMPARE(m_engine.script->passes,
+                 (std::vector<Pass>{{0, kPass}, {kPass, 2}, {0, kPass}, {kPass, 3}, {0, kPass}, {kPass, 4}}));
         QCOMPARE(sink.story(), std::string("queued tokenized chunk chunk token token token finished"));
         QCOMPARE(sink.record.kv.size(), 5u);
         for (const KvSample &sample : sink.record.kv)
             QVERIFY(sample.tokens == 0 && sample.usedBytes == 0 && sample.allocatedBytes == 0);
-        QCOMPARE(m_engine.run(idsRequest(66, 3)).record.reusedTokens, 0); // nothing was kept
+        QCOMPARE(m_engine.run(idsRequest(kPass + 2, 3)).record.reusedTokens, 0); // nothing was kept
     }
 
     // Public case 62.
@@ -181,7 +184,7 @@ private slots:
     {
         m_engine.script->onPass = [this] { m_engine.nowNs += 10; };
         RecordingSink sink;
-        m_engine.engine->submit(idsRequest(70, 3), sink);
+        m_engine.engine->submit(idsRequest(kPass + 6, 3), sink);
         m_engine.nowNs += 100; // waiting
         m_engine.finish();
         const RunRecord &record = sink.record;

@@ -18,6 +18,9 @@ namespace lectern::test {
 
 inline constexpr TokenId kEndToken = 298; // <|im_end|>
 
+// The size of a pass, under a name that leaves room for sums.
+inline constexpr int kPass = kPassTokens;
+
 inline std::vector<TokenId> bytesOf(std::string_view text)
 {
     std::vector<TokenId> ids;
@@ -26,12 +29,12 @@ inline std::vector<TokenId> bytesOf(std::string_view text)
     return ids;
 }
 
-inline Request idsRequest(std::size_t count, int maxTokens = 4)
+inline Request idsRequest(int count, int maxTokens = 4)
 {
     Request request;
     request.kind = PromptKind::Ids;
-    for (std::size_t i = 0; i < count; ++i)
-        request.ids.push_back(static_cast<TokenId>('a' + i % 26));
+    for (int i = 0; i < count; ++i)
+        request.ids.push_back('a' + i % 26);
     request.maxTokens = maxTokens;
     return request;
 }
@@ -40,7 +43,7 @@ class ScriptedEngine
 {
 public:
     ScriptedEngine()
-        : m_path(writeTinyModel(m_folder.path().toStdString(), "tiny.gguf"))
+        : m_path(writeTinyModel(m_folder.path().toStdString(), "tiny.gguf", {.contextLength = 4 * kPassTokens}))
     {
     }
 

@@ -213,6 +213,8 @@ bool CpuBackend::runBatch(KvSequence &kv, int first, std::span<const TokenId> to
         m_attention.run(m_pool, m_kernels, kv, i, first + from, left, m_q.from(from), m_mixed);
         m_tiles.prepare(m_pool, m_kernels, m_mixed, left, m_spec.qWidth(), nullptr, std::array{&layer.attnOutput});
         multiply(m_pool, m_kernels, m_tiles, std::array{Product{&layer.attnOutput, m_x.from(from)}}, true);
+        if (stop.isRequested()) // the feed-forward part is two thirds of a layer
+            return false;
         feedForward(layer, m_x.from(from), left);
     }
     computeLogits(count - 1);
