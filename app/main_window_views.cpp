@@ -2,6 +2,7 @@
 // MainWindow: what the panes show.
 #include "app/main_window.h"
 
+#include "app/core/live_metrics.h"
 #include "app/run_status_bar.h"
 #include "app/run_toolbar.h"
 #include "widgets/answer_pane.h"
@@ -89,7 +90,7 @@ void MainWindow::updateRun(int runId)
     if (runId != m_store.currentId())
         return;
     m_answer->updateRun();
-    m_metrics->setMetrics(metricsOf(*run->record));
+    m_metrics->setMetrics(liveMetrics(run->record));
     m_status->setRun(run->record);
     // The pane below the editor shows what was sent, as soon as it is known.
     if (m_shownPromptRun != runId && !run->record->promptTokens.empty()) {

@@ -2,6 +2,7 @@
 #include "app/run_status_bar.h"
 
 #include "app/core/format.h"
+#include "widgets/still_label.h"
 
 #include <QLabel>
 #include <QProgressBar>
@@ -14,13 +15,12 @@ RunStatusBar::RunStatusBar(QWidget *parent)
 {
     setObjectName(QStringLiteral("statusBar"));
     setSizeGripEnabled(false);
-    m_facts = new QLabel(this);
-    m_facts->setObjectName(QStringLiteral("statusFacts"));
+    m_facts = new StillLabel(this);
+    m_facts->label()->setObjectName(QStringLiteral("statusFacts"));
     m_facts->setToolTip(
         tr("Context: tokens of prompt and answer against the most the context holds. KV: memory of keys and values "
            "against its budget. Weights: memory of the model."));
-    m_facts->setMinimumWidth(1);
-    m_facts->setTextFormat(Qt::PlainText);
+    m_facts->label()->setTextFormat(Qt::PlainText);
     m_progress = new QProgressBar(this);
     m_progress->setObjectName(QStringLiteral("loadProgress"));
     m_progress->setTextVisible(false);

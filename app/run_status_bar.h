@@ -15,6 +15,8 @@ class QProgressBar;
 
 namespace lectern {
 
+class StillLabel;
+
 class RunStatusBar : public QStatusBar
 {
     Q_OBJECT
@@ -30,7 +32,7 @@ public:
 
 private:
     void updateFacts();
-    QLabel *m_facts;
+    StillLabel *m_facts;
     QLabel *m_state;
     QProgressBar *m_progress;
     LoadedModelPtr m_model;

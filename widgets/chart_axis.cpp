@@ -75,7 +75,7 @@ int UnitTicker::getSubTickCount(double)
 
 QString UnitTicker::getTickLabel(double tick, const QLocale &, QChar, int)
 {
-    if (m_labelEnd > 0 && tick >= m_labelEnd) {
+    if (tick >= m_labelEnd) {
         return {};
     }
     const double shown = std::abs(tick) < 1e-12 ? 0 : tick / m_unit.factor;

@@ -5,6 +5,8 @@
 #include <QString>
 #include <qcustomplot.h>
 
+#include <limits>
+
 namespace lectern {
 
 // Values are kept in one base unit (milliseconds, bytes, tokens); an axis shows value ÷ factor.
@@ -41,7 +43,7 @@ protected:
 private:
     AxisUnit m_unit;
     bool m_isInteger = false;
-    double m_labelEnd = 0; // 0: no limit
+    double m_labelEnd = std::numeric_limits<double>::infinity();
     int m_decimals = 0;
 };
 

@@ -2,11 +2,11 @@
 #include "widgets/metric_strip.h"
 
 #include "app/core/metric_text.h"
+#include "widgets/still_label.h"
 
 #include <QEvent>
 #include <QFontMetrics>
 #include <QHBoxLayout>
-#include <QLabel>
 #include <QVBoxLayout>
 
 #include <array>
@@ -33,8 +33,8 @@ constexpr double kNameSize = 0.92;
 struct Cell
 {
     QWidget *box;
-    QLabel *name;
-    QLabel *value;
+    StillLabel *name;
+    StillLabel *value;
 };
 
 QFont scaled(const QFont &base, double factor, bool bold)
@@ -63,13 +63,11 @@ MetricStrip::MetricStrip(QWidget *parent)
     layout->setSizeConstraint(QLayout::SetNoConstraint); // cells that do not fit are hidden instead
     for (Cell &cell : d->cells) {
         cell.box = new QWidget(this);
-        cell.name = new QLabel(cell.box);
-        cell.value = new QLabel(cell.box);
-        for (QLabel *label : {cell.name, cell.value}) {
-            label->setTextFormat(Qt::PlainText);
-            label->setMinimumWidth(1); // the strip decides the widths, not the numbers
-        }
-        cell.name->setProperty("muted", true);
+        cell.name = new StillLabel(cell.box);
+        cell.value = new StillLabel(cell.box);
+        for (const StillLabel *label : {cell.name, cell.value})
+            label->label()->setTextFormat(Qt::PlainText);
+        cell.name->label()->setProperty("muted", true);
         auto *column = new QVBoxLayout(cell.box);
         column->setContentsMargins(0, 0, 0, 0);
         column->setSpacing(0);
@@ -91,8 +89,8 @@ void MetricStrip::setMetrics(const Metrics &metrics)
         cell.value->setText(text.value);
         cell.box->setToolTip(text.toolTip);
         cell.box->setAccessibleName(text.longName);
-        cell.value->setAccessibleName(tr("%1: %2", "metric, value").arg(text.longName, text.value));
-        cell.value->setAccessibleDescription(text.definition);
+        cell.value->label()->setAccessibleName(tr("%1: %2", "metric, value").arg(text.longName, text.value));
+        cell.value->label()->setAccessibleDescription(text.definition);
     }
 }
 
@@ -112,7 +110,8 @@ void MetricStrip::fit()
     const auto widthOf = [&](std::size_t i, double size) {
         const int value =
             QFontMetrics(scaled(font(), size, true)).horizontalAdvance(QString::fromLatin1(kCells[i].widest));
-        const int name = QFontMetrics(scaled(font(), kNameSize, false)).horizontalAdvance(d->cells[i].name->text());
+        const int name =
+            QFontMetrics(scaled(font(), kNameSize, false)).horizontalAdvance(d->cells[i].name->label()->text());
         return std::max(value, name) + gap;
     };
     double size = kValueSizes.back();

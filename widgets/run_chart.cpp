@@ -2,6 +2,9 @@
 // Data flow and input of the charts; drawing is in run_chart_paint.cpp.
 #include "widgets/run_chart.h"
 
+#include "app/core/live_metrics.h"
+#include "widgets/still_label.h"
+
 #include <QApplication>
 #include <QHBoxLayout>
 #include <QKeyEvent>
@@ -29,7 +32,7 @@ RunChart::RunChart(const QString &title, const QString &emptyText, QWidget *pare
     , m_title(title)
     , m_plot(new QCustomPlot(this))
     , m_titleLabel(new QLabel(title, this))
-    , m_headlineLabel(new QLabel(this))
+    , m_headline(new StillLabel(this))
     , m_emptyLabel(new QLabel(emptyText, this))
     , m_xTicker(new UnitTicker)
     , m_yTicker(new UnitTicker)
@@ -41,19 +44,20 @@ RunChart::RunChart(const QString &title, const QString &emptyText, QWidget *pare
     m_titleLabel->setTextFormat(Qt::PlainText);
     m_titleLabel->setProperty("muted", true);
     m_emptyLabel->setProperty("muted", true);
-    m_headlineLabel->setTextFormat(Qt::RichText);
-    m_headlineLabel->setAccessibleName(tr("%1: key numbers", "accessible name; %1 is a chart title").arg(title));
-    m_headlineLabel->setObjectName(QStringLiteral("headline"));
-    m_headlineLabel->setMinimumWidth(1); // parts that do not fit are left out, so the label never widens the window
-    m_headlineLabel->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    QLabel *headlineLabel = m_headline->label();
+    headlineLabel->setTextFormat(Qt::RichText);
+    headlineLabel->setAccessibleName(tr("%1: key numbers", "accessible name; %1 is a chart title").arg(title));
+    headlineLabel->setObjectName(QStringLiteral("headline"));
+    headlineLabel->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_emptyLabel->setTextFormat(Qt::PlainText);
     m_emptyLabel->setAlignment(Qt::AlignCenter);
     m_emptyLabel->setWordWrap(true);
     m_emptyLabel->setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Expanding);
 
     auto *titleLine = new QHBoxLayout;
+    titleLine->setSpacing(fontMetrics().height()); // title and numbers are told apart
     titleLine->addWidget(m_titleLabel);
-    titleLine->addWidget(m_headlineLabel, 1);
+    titleLine->addWidget(m_headline, 1);
     auto *layout = new QVBoxLayout(this);
     const int unit = fontMetrics().height() / 2;
     layout->setContentsMargins(unit + 4, unit, unit + 4, unit / 2 + 1);
@@ -155,7 +159,6 @@ void RunChart::setRuns(const QVector<ShownRun> &runs)
     for (ShownRun &run : m_runs) {
         run.title = singleLine(run.title);
     }
-    m_metrics.clear();
     rebuild();
     updateTexts();
     replotLater();
@@ -199,17 +202,9 @@ const ShownRun *RunChart::findRun(int runId) const
     return found == m_runs.end() ? nullptr : &*found;
 }
 
-const Metrics &RunChart::metricsFor(const ShownRun &run) const
+const Metrics &RunChart::metricsFor(const ShownRun &run)
 {
-    CachedMetrics &cached = m_metrics[run.id];
-    const RunRecord &record = *run.record;
-    const std::size_t count = record.outputTokens.size();
-    const bool hasGrown =
-        count < 4096 ? count != cached.outputTokens : count > cached.outputTokens + cached.outputTokens / 50;
-    if (hasGrown || record.state != cached.state || record.prefillChunks.size() != cached.chunks) {
-        cached = {metricsOf(record), count, record.prefillChunks.size(), record.state};
-    }
-    return cached.metrics;
+    return liveMetrics(run.record);
 }
 
 void RunChart::replotLater()

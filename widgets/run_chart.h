@@ -18,7 +18,6 @@
 #include "widgets/theme.h"
 
 #include <QFrame>
-#include <QHash>
 #include <QLabel>
 #include <QVector>
 
@@ -29,6 +28,8 @@ class QCustomPlot;
 class QCPPainter;
 
 namespace lectern {
+
+class StillLabel;
 
 struct ShownRun
 {
@@ -89,8 +90,7 @@ protected:
     const QVector<ShownRun> &runs() const { return m_runs; }
     const ShownRun *currentRun() const;
     const ShownRun *findRun(int runId) const;
-    // Of the tokens so far. Long runs are measured again only after they grew by 2 %.
-    const Metrics &metricsFor(const ShownRun &run) const;
+    static const Metrics &metricsFor(const ShownRun &run); // see live_metrics.h
 
     void setXAxis(const QString &name, const AxisUnit &unit, double end, bool isCount, double begin = 0);
     void setYAxis(const QString &name, const AxisUnit &unit, double end); // empty name: no y axis
@@ -112,12 +112,6 @@ protected:
     void changeEvent(QEvent *event) override;
 
 private:
-    struct CachedMetrics
-    {
-        Metrics metrics;
-        std::size_t outputTokens = 0, chunks = 0;
-        RunState state = RunState::Queued;
-    };
     void setUpPlot();
     void replotLater();
     void catchUp();
@@ -133,18 +127,18 @@ private:
     void drawOverlay(QCPPainter *painter);
     void drawTitleLine(QCPPainter *painter, const QRectF &rect) const;
     QVector<HeadlinePart> fittingHeadline(double width) const;
+    QString shownXName(double width) const; // of a plot `width` wide
 
     QString m_title;
     QCustomPlot *m_plot = nullptr;
     QLabel *m_titleLabel = nullptr;
-    QLabel *m_headlineLabel = nullptr;
+    StillLabel *m_headline = nullptr;
     QLabel *m_emptyLabel = nullptr;
     QSharedPointer<UnitTicker> m_xTicker, m_yTicker;
     TokenSelection *m_selection = nullptr;
     TokenRef m_highlight;
     Theme m_theme;
     QVector<ShownRun> m_runs;
-    mutable QHash<int, CachedMetrics> m_metrics;
     QString m_xName, m_yName;
     QCPRange m_xRange{0, 1}; // of all data
     std::optional<QCPRange> m_zoom;

@@ -2,6 +2,7 @@
 // Looks of the charts: margins, axes, title line, legend, highlight, export.
 #include "app/core/format.h"
 #include "widgets/run_chart.h"
+#include "widgets/still_label.h"
 
 #include <QFontMetricsF>
 
@@ -74,6 +75,12 @@ void RunChart::setYAxis(const QString &name, const AxisUnit &unit, double end)
     m_plot->yAxis->setRange(0, end);
 }
 
+// Cut where the plot is so narrow that no tick label would find room beside it.
+QString RunChart::shownXName(double width) const
+{
+    return QFontMetricsF(smallFont()).elidedText(m_xName, Qt::ElideRight, width * 0.7);
+}
+
 // Down to the base line, which has the last pixel row of the axis rectangle.
 QRectF RunChart::area() const
 {
@@ -97,7 +104,7 @@ void RunChart::prepare(const QSize &viewport)
     m_isSettingRange = false;
     m_xTicker->setTickCount(std::max(2, static_cast<int>(area.width() / (metrics.averageCharWidth() * 12))));
     m_yTicker->setTickCount(std::clamp(static_cast<int>(area.height() / (metrics.height() * 1.9)), 1, 5));
-    const double name = metrics.horizontalAdvance(m_xName) + metrics.averageCharWidth() * 4;
+    const double name = metrics.horizontalAdvance(shownXName(area.width())) + metrics.averageCharWidth() * 4;
     m_xTicker->setLabelEnd(range.lower + range.size() * (1 - name / area.width()));
 }
 
@@ -133,9 +140,9 @@ void RunChart::updateTexts()
     const bool empty = isEmpty();
     m_plot->setHidden(empty);
     m_emptyLabel->setHidden(!empty);
-    m_headlineLabel->setFont(font());
-    const double room = m_headlineLabel->width() - 4;
-    m_headlineLabel->setText(empty ? QString() : richText(fittingHeadline(room), m_theme));
+    m_headline->setFont(font());
+    const double room = m_headline->width() - 4;
+    m_headline->setText(empty ? QString() : richText(fittingHeadline(room), m_theme));
     const ShownRun *current = currentRun();
     if (empty || (current && !current->isLive())) {
         const QString words = empty ? m_emptyLabel->text() : describe();
@@ -175,7 +182,7 @@ void RunChart::drawStrip(QCPPainter *painter)
     if (!m_xName.isEmpty()) {
         // On the line of the tick labels, which QCustomPlot puts 5 pixels below its axis.
         const QRectF below(area.left(), area.bottom() + 4, area.width(), metrics.height());
-        painter->drawText(below, Qt::AlignRight | Qt::AlignTop | Qt::TextDontClip, m_xName);
+        painter->drawText(below, Qt::AlignRight | Qt::AlignTop | Qt::TextDontClip, shownXName(area.width()));
     }
     std::vector<LegendEntry> entries = legend();
     if (m_zoom && !m_exportFont) {
@@ -194,7 +201,9 @@ void RunChart::drawStrip(QCPPainter *painter)
             entry.text = entry.shortText.isEmpty() ? entry.text : entry.shortText;
         }
     }
-    while (limit > gap * 3 && widthAt(limit) > line.width()) {
+    // Entries that would be cut to a letter or two are left out instead, from the end.
+    const double least = metrics.height() + metrics.averageCharWidth() * 5;
+    while (limit > least && widthAt(limit) > line.width()) {
         limit -= 4;
     }
     double left = std::max(line.left(), line.right() - widthAt(limit));

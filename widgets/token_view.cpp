@@ -156,7 +156,9 @@ void TokenView::insertSpans(const SpannedText &text)
     if (selection() && owns(selection()->hovered()))
         setSpans(std::move(spans)); // the hovered token may be among the new ones
     bar->setValue(followsEnd ? bar->maximum() : scrollValue);
-    viewport()->update();
+    // The document repaints the paragraph that grew; shades of the latency lens move with the typical step.
+    if (m_lens == AnswerLens::Latency)
+        viewport()->update();
 }
 
 // Cuts the last paragraph where its layout starts the last full line, when it has grown long.

@@ -6,6 +6,8 @@
 #include <QObject>
 #include <QTimer>
 
+#include <cstdint>
+
 namespace lectern {
 
 class FrameClock : public QObject
@@ -14,10 +16,9 @@ class FrameClock : public QObject
 
 public:
     static constexpr int kFrameMs = 33;
-    // While frames are dear they come more seldom: one takes at most one part in so many of the time. On two cores the
-    // engine waits at its barriers for a thread that paints: at a fixed 33 ms a decode step took 4.8 ms in the window
-    // and 2.7 ms without it, with this 3.2 and 2.9 ms (2-core Xeon, software painting).
-    static constexpr int kCostShare = 30;
+    // While frames are dear they come more seldom: what one costs the GUI thread in CPU time, repaints included, is at
+    // most one part in so many of the time. On two cores the engine waits at its barriers for a thread that paints.
+    static constexpr int kCostShare = 40;
 
     explicit FrameClock(QObject *parent = nullptr);
     void setIntervalMs(int ms); // slower while the window is minimised
@@ -25,11 +26,18 @@ public:
 
 Q_SIGNALS:
     void frame();
+    void frameDone(qint64 nanoseconds); // what the frame posted, repaints included, has been done
+
+protected:
+    void customEvent(QEvent *event) override;
 
 private:
     void runFrame();
+    void waitForRepaints();
     QTimer m_timer;
-    QElapsedTimer m_cost;
+    QElapsedTimer m_clock;
+    std::int64_t m_cpuBeginNs = 0;
+    int m_turnsLeft = 0;
     int m_intervalMs = kFrameMs;
 };
 

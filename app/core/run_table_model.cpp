@@ -2,6 +2,7 @@
 #include "app/core/run_table_model.h"
 
 #include "app/core/format.h"
+#include "app/core/live_metrics.h"
 #include "app/core/metric_text.h"
 
 #include <algorithm>
@@ -50,10 +51,7 @@ RunTableModel::RunTableModel(RunStore *store, QObject *parent)
     m_currentId = store->currentId();
     connect(store, &RunStore::runAdded, this, &RunTableModel::addRun);
     connect(store, &RunStore::runRemoved, this, &RunTableModel::dropRun);
-    connect(store, &RunStore::runChanged, this, [this](int id) {
-        m_metrics.erase(id);
-        rowChanged(id);
-    });
+    connect(store, &RunStore::runChanged, this, [this](int id) { rowChanged(id); });
     connect(store, &RunStore::runEdited, this, [this](int id) { rowChanged(id); });
     connect(store, &RunStore::currentChanged, this, [this](int id) {
         const int before = std::exchange(m_currentId, id);
@@ -79,7 +77,6 @@ void RunTableModel::dropRun(int id)
         return;
     beginRemoveRows({}, row, row);
     m_ids.erase(m_ids.begin() + row);
-    m_metrics.erase(id);
     endRemoveRows();
 }
 
@@ -114,10 +111,9 @@ QString RunTableModel::backendText(const EngineInfo &engine)
                                : tr("%1 · %n threads", nullptr, engine.threads).arg(name);
 }
 
-const Metrics &RunTableModel::metricsFor(const RunEntry &run) const
+const Metrics &RunTableModel::metricsFor(const RunEntry &run)
 {
-    const auto found = m_metrics.find(run.id);
-    return found != m_metrics.end() ? found->second : m_metrics.emplace(run.id, metricsOf(*run.record)).first->second;
+    return liveMetrics(run.record);
 }
 
 // The file's name says more than general.name, which is often a note of the training ("Smollm2 135M 8k Lc100K Mix1

@@ -6,7 +6,6 @@
 
 #include <QAbstractTableModel>
 
-#include <unordered_map>
 #include <vector>
 
 namespace lectern {
@@ -52,7 +51,7 @@ public:
 
 private:
     static QString backendText(const EngineInfo &engine);
-    const Metrics &metricsFor(const RunEntry &run) const;
+    static const Metrics &metricsFor(const RunEntry &run);
     QString text(const RunEntry &run, int column) const;
     QString toolTip(const RunEntry &run, int column) const;
     QVariant sortKey(const RunEntry &run, int column) const;
@@ -63,7 +62,6 @@ private:
     RunStore *m_store;
     std::vector<int> m_ids; // row -> run; the model's own, since the store changes before it tells
     int m_currentId = 0;
-    mutable std::unordered_map<int, Metrics> m_metrics; // derived once per change, not once per cell
 };
 
 } // namespace lectern

