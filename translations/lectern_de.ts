@@ -452,10 +452,6 @@
         <source>cache off: 0 bytes held</source>
         <translation>Cache aus: 0 Bytes gehalten</translation>
     </message>
-    <message>
-        <source>1 token</source>
-        <translation>1 Token</translation>
-    </message>
     <message numerus="yes">
         <source>%Ln tokens</source>
         <comment>held in the cache</comment>
@@ -1805,10 +1801,6 @@
         <comment>done, total, percent</comment>
         <translation>Prefill %1 / %2 Token · %3</translation>
     </message>
-    <message>
-        <source>1 token</source>
-        <translation>1 Token</translation>
-    </message>
     <message numerus="yes">
         <source>%Ln tokens</source>
         <translation>
@@ -1934,9 +1926,12 @@
         <source>%1; tokens: %2</source>
         <translation>%1; Token: %2</translation>
     </message>
-    <message>
-        <source>One character made of %1 tokens</source>
-        <translation>Ein Zeichen aus %1 Token</translation>
+    <message numerus="yes">
+        <source>One character made of %n tokens</source>
+        <translation>
+            <numerusform>Ein Zeichen aus %n Token</numerusform>
+            <numerusform>Ein Zeichen aus %n Token</numerusform>
+        </translation>
     </message>
 </context>
 </TS>

@@ -130,4 +130,14 @@
         </translation>
     </message>
 </context>
+<context>
+    <name>lectern::TokenToolTip</name>
+    <message numerus="yes">
+        <source>One character made of %n tokens</source>
+        <translation>
+            <numerusform>One character made of %n token</numerusform>
+            <numerusform>One character made of %n tokens</numerusform>
+        </translation>
+    </message>
+</context>
 </TS>

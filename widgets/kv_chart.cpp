@@ -84,7 +84,7 @@ QVector<HeadlinePart> KvChart::headline() const
         return {{tr("cache off: 0 bytes held"), true}, {formula, false}};
     }
     const KvSample now = run->record->kv.empty() ? KvSample{} : run->record->kv.back();
-    return {{now.tokens == 1 ? tr("1 token") : tr("%Ln tokens", "held in the cache", now.tokens), true},
+    return {{tr("%Ln tokens", "held in the cache", now.tokens), true},
             {tr("%1 used", "bytes").arg(formatBytes(now.usedBytes)), true},
             {tr("%1 allocated", "bytes").arg(formatBytes(now.allocatedBytes)), false},
             {formula, false}};

@@ -103,7 +103,7 @@ QString TimelineChart::prefillText(const ShownRun &run) const
             .arg(formatCount(done), formatCount(total), percent);
     }
     const QString time = formatDuration(metricsFor(run).prefillNs);
-    const QString tokens = done == 1 ? tr("1 token") : tr("%Ln tokens", nullptr, done);
+    const QString tokens = tr("%Ln tokens", nullptr, done);
     return record.reusedTokens > 0
                ? tr("prefill %1 · %2, %3 reused").arg(time, tokens, formatCount(record.reusedTokens))
                : tr("prefill %1 · %2", "time, tokens").arg(time, tokens);

@@ -52,7 +52,7 @@ QString tokensToolTip(const std::vector<TokenRecord> &tokens, int first, int las
     QString html;
     if (last > first)
         html = QStringLiteral("<p><i>%1</i></p>")
-                   .arg(TokenToolTip::tr("One character made of %1 tokens").arg(last - first + 1));
+                   .arg(TokenToolTip::tr("One character made of %n tokens", nullptr, last - first + 1));
     constexpr int kMostShown = 4; // a tooltip has to fit a small screen
     for (int i = first; i <= last && i < first + kMostShown; ++i)
         if (i >= 0 && static_cast<std::size_t>(i) < tokens.size())
