@@ -42,6 +42,10 @@ void MainWindow::connectSession()
         endOpening();
     });
     connect(m_session, &SessionController::runEnded, this, &MainWindow::finishRun);
+    connect(&m_store, &RunStore::runGrew, this, [this](int id) {
+        if (id == m_store.currentId())
+            m_answer->updateRun();
+    });
     connect(&m_store, &RunStore::runChanged, this, &MainWindow::updateRun);
     connect(&m_store, &RunStore::currentChanged, this, &MainWindow::showCurrentRun);
     connect(&m_store, &RunStore::runEdited, this, &MainWindow::updateCharts);

@@ -3,6 +3,7 @@
 
 #include "app/core/format.h"
 #include "app/core/metric_text.h"
+#include "widgets/still_label.h"
 #include "widgets/token_view.h"
 
 #include <QApplication>
@@ -79,11 +80,11 @@ AnswerPane::AnswerPane(QWidget *parent)
     m_view->setAccessibleName(tr("Answer"));
     m_lenses->button(static_cast<int>(m_view->lens()))->setChecked(true);
 
-    m_footer = new QLabel(this);
-    m_footer->setObjectName(QStringLiteral("answerFooter"));
-    m_footer->setTextFormat(Qt::PlainText);
-    m_footer->setProperty("muted", true);
-    m_footer->setWordWrap(true); // a long outcome must not widen the pane
+    m_footer = new StillLabel(this);
+    m_footer->label()->setObjectName(QStringLiteral("answerFooter"));
+    m_footer->label()->setTextFormat(Qt::PlainText);
+    m_footer->label()->setProperty("muted", true);
+    m_footer->label()->setWordWrap(true); // a long outcome must not widen the pane
 
     auto *layout = new QVBoxLayout(this);
     layout->setContentsMargins(12, 6, 12, 8);
@@ -159,7 +160,7 @@ void AnswerPane::updateRun()
 void AnswerPane::updateFooter()
 {
     if (!m_record) {
-        m_footer->clear();
+        m_footer->setText({});
         return;
     }
     const auto &output = m_record->outputTokens;
@@ -176,10 +177,12 @@ void AnswerPane::updateFooter()
         parts << tr("step %1").arg(formatDuration(static_cast<double>(output.back().stepNs)));
         parts << tr("KV %n token(s)", nullptr, output.back().kvTokens);
     }
-    if (m_record->state == RunState::Finished || m_record->state == RunState::Failed)
-        parts << outcomeText(*m_record);
-    if (m_record->endedInsideCharacter)
-        parts << tr("ended inside a character");
+    if (m_record->state == RunState::Finished || m_record->state == RunState::Failed) {
+        QString outcome = outcomeText(*m_record);
+        if (m_record->error)
+            outcome += QStringLiteral(": ") + QString::fromStdString(m_record->error->text());
+        parts << outcome;
+    }
     m_footer->setText(parts.join(QStringLiteral("  ·  ")));
 }
 

@@ -17,6 +17,7 @@ class QStackedLayout;
 
 namespace lectern {
 
+class StillLabel;
 class TokenView;
 
 class AnswerPane : public QFrame
@@ -45,7 +46,7 @@ private:
     TokenView *m_view;
     QStackedLayout *m_pages;
     QLabel *m_title;
-    QLabel *m_footer;
+    StillLabel *m_footer;
     QButtonGroup *m_lenses;
     std::shared_ptr<const RunRecord> m_record;
 };

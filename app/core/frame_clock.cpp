@@ -66,8 +66,9 @@ void FrameClock::customEvent(QEvent *)
         waitForRepaints();
         return;
     }
-    const auto costMs = static_cast<int>((threadCpuNs() - m_cpuBeginNs) / 1'000'000);
-    m_timer.setInterval(std::max(m_intervalMs, costMs * kCostShare));
+    constexpr double kNewPart = 0.25;
+    m_costNs += kNewPart * (static_cast<double>(threadCpuNs() - m_cpuBeginNs) - m_costNs);
+    m_timer.setInterval(std::max(m_intervalMs, static_cast<int>(m_costNs * m_costShare / 1e6)));
     Q_EMIT frameDone(m_clock.nsecsElapsed());
 }
 

@@ -16,13 +16,15 @@ class FrameClock : public QObject
 
 public:
     static constexpr int kFrameMs = 33;
-    // While frames are dear they come more seldom: what one costs the GUI thread in CPU time, repaints included, is at
-    // most one part in so many of the time. On two cores the engine waits at its barriers for a thread that paints.
-    static constexpr int kCostShare = 40;
+    // While frames are dear they come more seldom: what they cost the GUI thread in CPU time, repaints included, is one
+    // part in so many of the time. An engine on all cores waits at its barriers for a thread that paints: 3 %.
+    static constexpr int kShareOfBusyCores = 33;
+    static constexpr int kShareOfFreeCore = 3;
 
     explicit FrameClock(QObject *parent = nullptr);
     void setIntervalMs(int ms); // slower while the window is minimised
-    void request();             // arms the timer unless it runs
+    void setCostShare(int share) { m_costShare = share; }
+    void request(); // arms the timer unless it runs
 
 Q_SIGNALS:
     void frame();
@@ -37,6 +39,8 @@ private:
     QTimer m_timer;
     QElapsedTimer m_clock;
     std::int64_t m_cpuBeginNs = 0;
+    double m_costNs = 0; // mean over the last few frames: those with charts are dear, those with text alone are not
+    int m_costShare = kShareOfBusyCores;
     int m_turnsLeft = 0;
     int m_intervalMs = kFrameMs;
 };

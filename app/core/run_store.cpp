@@ -94,6 +94,12 @@ void RunStore::setFilePath(int id, const QString &filePath)
     Q_EMIT runEdited(id);
 }
 
+void RunStore::notifyGrown(int id)
+{
+    if (indexOf(id) >= 0)
+        Q_EMIT runGrew(id);
+}
+
 void RunStore::notifyChanged(int id)
 {
     if (indexOf(id) >= 0)

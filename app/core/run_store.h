@@ -52,7 +52,8 @@ public:
     void setOverlaid(int id, bool overlaid);
     void rename(int id, const QString &title);
     void setFilePath(int id, const QString &filePath);
-    void notifyChanged(int id); // its record has grown; called once per frame
+    void notifyGrown(int id);   // its record has new tokens; once per frame
+    void notifyChanged(int id); // time to show its figures anew; more seldom
     void remove(int id);        // can be undone; the next run becomes current
     void discard(int id);       // cannot: for requests that were refused before anything ran
     bool canRestore() const { return !m_removed.empty(); }
@@ -60,7 +61,8 @@ public:
 
 Q_SIGNALS:
     void runAdded(int id);
-    void runChanged(int id); // record grew
+    void runGrew(int id);    // for what shows its text
+    void runChanged(int id); // for what shows its figures
     void runEdited(int id);  // title, file or overlay flag
     void runRemoved(int id);
     void currentChanged(int id);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/session_controller.h"
 
+#include "engine/base/cpu_features.h"
+
 #include <QThread>
 
 #include <semaphore>
@@ -60,6 +62,8 @@ struct SessionController::Private
     int currentBefore = 0;             // what was shown before the run
     std::shared_ptr<RunRecord> record; // of the run at hand; its row may be removed meanwhile
     std::vector<Event> early;          // events that overtook started()
+    int framesToFigures = 0;           // frames that show text only until charts and figures follow
+    bool areFiguresBehind = false;
 };
 
 SessionController::SessionController(RunStore *store, std::unique_ptr<EngineDriver> driver, QObject *parent)
@@ -69,7 +73,7 @@ SessionController::SessionController(RunStore *store, std::unique_ptr<EngineDriv
 {
     d->worker = new EngineWorker(std::move(driver), &d->queue);
     connect(&d->queue, &EventQueue::pendingAvailable, &m_clock, &FrameClock::request, Qt::QueuedConnection);
-    connect(&m_clock, &FrameClock::frame, this, &SessionController::takeBatch);
+    connect(&m_clock, &FrameClock::frame, this, &SessionController::onFrame);
     const auto post = [this](std::function<void()> call) { d->inbox.post(std::move(call)); };
     connect(
         d->worker, &EngineWorker::loaded, this,
@@ -157,6 +161,8 @@ void SessionController::onLoaded(int loadId, const LoadedModelPtr &model)
     if (loadId != d->loadId || m_state != SessionState::Loading)
         return;
     m_model = model;
+    m_clock.setCostShare(model->engine.threads < cpuCoreCount() ? FrameClock::kShareOfFreeCore
+                                                                : FrameClock::kShareOfBusyCores);
     setState(SessionState::Ready);
     Q_EMIT modelChanged();
 }
@@ -236,16 +242,48 @@ void SessionController::onStarted(int ticket, RequestId id)
 void SessionController::onPaused(RequestId id)
 {
     takeBatch();
+    if (d->areFiguresBehind)
+        showFigures();
     if (id == d->requestId && m_state == SessionState::Running)
         setState(SessionState::Paused);
 }
 
-void SessionController::takeBatch()
+void SessionController::onFrame()
 {
-    takeEvents(d->queue.take());
+    if (takeBatch()) {
+        m_clock.request(); // the frame after the last tokens brings charts and figures up to date
+        return;
+    }
+    if (d->areFiguresBehind)
+        showFigures();
+    d->framesToFigures = 0; // what comes after a rest is shown at once
 }
 
-void SessionController::takeEvents(std::vector<Event> events)
+// Text in every frame, charts and figures, which take several times as long to draw, in every fourth.
+void SessionController::showGrowth()
+{
+    constexpr int kFiguresEvery = 4;
+    m_store->notifyGrown(m_runningId);
+    const bool isSteady = d->record->state == RunState::Decode && d->record->outputTokens.size() > 1;
+    d->areFiguresBehind = isSteady && --d->framesToFigures > 0;
+    if (d->areFiguresBehind)
+        return;
+    d->framesToFigures = kFiguresEvery;
+    showFigures();
+}
+
+void SessionController::showFigures()
+{
+    d->areFiguresBehind = false;
+    m_store->notifyChanged(m_runningId);
+}
+
+bool SessionController::takeBatch()
+{
+    return takeEvents(d->queue.take());
+}
+
+bool SessionController::takeEvents(std::vector<Event> events)
 {
     bool hasGrown = false;
     bool hasEnded = false;
@@ -263,11 +301,12 @@ void SessionController::takeEvents(std::vector<Event> events)
     }
     // Signals last: their receivers may start or load something, which takes the next batch.
     if (hasGrown)
-        m_store->notifyChanged(m_runningId);
+        showGrowth();
     if (hasEnded)
         endRun();
     if (progress && m_state == SessionState::Loading)
         Q_EMIT loadProgressed(progress->phase, progress->doneBytes, progress->totalBytes);
+    return hasGrown;
 }
 
 void SessionController::endRun()

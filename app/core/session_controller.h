@@ -62,8 +62,11 @@ private:
     void setState(SessionState state);
     void startRun(const Request &request, const QString &title, int tokenAllowance);
     void allowTokens(int tokenAllowance);
-    void takeBatch();
-    void takeEvents(std::vector<Event> events);
+    void onFrame();
+    bool takeBatch(); // whether the run has grown
+    bool takeEvents(std::vector<Event> events);
+    void showGrowth();
+    void showFigures();
     void endRun();
     void onLoaded(int loadId, const LoadedModelPtr &model);
     void onLoadFailed(int loadId, const Error &error);

@@ -28,6 +28,7 @@ private slots:
     void aHundredThousandEventsArriveInOrderWithOneWakeUpPerFlush();
     void framesComeOnlyWhenAskedForAndMergeRequests();
     void aFrameIsDoneAfterAllThatItPosted();
+    void textFollowsEveryFrameAndFiguresEveryFourthAndTheLast();
     void eventsOfARunComeInOrderWithOneEnd();
     void theRecordHoldsWhatTheEngineSaid();
     void aFailureIsTheOneEndAndKeepsWhatWasProduced();
@@ -112,6 +113,35 @@ void TestWorker::aFrameIsDoneAfterAllThatItPosted()
     QCOMPARE(postedBefore, 4);
     QCOMPARE(done.size(), 1);
     QVERIFY(done.at(0).at(0).toLongLong() > 0);
+}
+
+void TestWorker::textFollowsEveryFrameAndFiguresEveryFourthAndTheLast()
+{
+    Script script;
+    script.prefillChunks = 1;
+    script.outputTokens = 100;
+    Session session(script);
+    QVERIFY(session.load());
+    int steps = 1;
+    std::vector<std::size_t> grown, shown; // output tokens at each signal, from the second token on
+    const auto tokens = [&] { return session.store.current()->record->outputTokens.size(); };
+    connect(&session.store, &RunStore::runGrew, this, [&] {
+        if (tokens() > 1)
+            grown.push_back(tokens());
+        if (steps == 23) // the first one tokenized
+            return;
+        session.control->allowSteps(1); // one token in every frame: it is there before the next one comes
+        session.control->waitForSteps(++steps);
+    });
+    connect(&session.store, &RunStore::runChanged, this, [&] {
+        if (tokens() > 1)
+            shown.push_back(tokens());
+    });
+    session.controller->run({}, {});
+    session.control->allowSteps(1);
+    QTRY_COMPARE(shown.empty() ? 0 : shown.back(), std::size_t(22));
+    QCOMPARE(grown.size(), std::size_t(21));
+    QCOMPARE(shown, (std::vector<std::size_t>{5, 9, 13, 17, 21, 22}));
 }
 
 void TestWorker::eventsOfARunComeInOrderWithOneEnd()
