@@ -53,6 +53,8 @@ void StillLabel::resizeEvent(QResizeEvent *event)
 void StillLabel::changeEvent(QEvent *event)
 {
     QWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange)
+        m_label->setFont(font()); // a style sheet keeps a parent's font from its children
     if (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)
         fit();
 }

@@ -163,6 +163,20 @@ private Q_SLOTS:
             QVERIFY(!label->parentWidget()->parentWidget()->toolTip().isEmpty()); // the cell
     }
 
+    // In a styled window: a style sheet keeps a parent's font from its children.
+    void stripValuesAreLargeAndBoldUnderAStyleSheet()
+    {
+        MetricStrip strip;
+        strip.setStyleSheet(QStringLiteral("QLabel { color: black; }"));
+        strip.resize(700, 60);
+        strip.show();
+        QCoreApplication::processEvents();
+        const auto labels = strip.findChildren<QLabel *>(); // name, value, name, value …
+        QVERIFY(labels.at(1)->fontInfo().pointSizeF() > 1.3 * labels.at(0)->fontInfo().pointSizeF());
+        QVERIFY(labels.at(1)->font().bold());
+        QVERIFY(!labels.at(0)->font().bold());
+    }
+
     void stripCellsKeepTheirPlacesWhileNumbersChange()
     {
         MetricStrip strip;
