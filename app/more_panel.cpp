@@ -73,8 +73,15 @@ QWidget *MorePanel::addTwin(const QString &label, QDoubleSpinBox *field)
     QDoubleSpinBox *twin =
         decimalBox(this, "", field->minimum(), field->maximum(), field->singleStep(), field->decimals());
     twin->setValue(field->value());
-    connect(field, &QDoubleSpinBox::valueChanged, twin, &QDoubleSpinBox::setValue);
-    connect(twin, &QDoubleSpinBox::valueChanged, field, &QDoubleSpinBox::setValue);
+    connect(field, &QDoubleSpinBox::valueChanged, twin, [twin](double value) {
+        if (value != twin->value())
+            twin->setValue(value);
+    });
+    // Setting the value that it has would write its text anew: "1" would become "1.000" before ".5" is typed.
+    connect(twin, &QDoubleSpinBox::valueChanged, field, [field](double value) {
+        if (value != field->value())
+            field->setValue(value);
+    });
     return addRow(label, twin, field);
 }
 
