@@ -179,7 +179,10 @@ void MainWindow::requestTokens()
 
 bool MainWindow::isPromptReady()
 {
-    if (m_prompt->promptText().isEmpty()) {
+    // A begin token is something to evaluate, an empty message of a chat is not worth a run.
+    const bool addsBegin = m_prompt->mode() == PromptMode::Raw && m_session->model() &&
+                           m_session->model()->tokenizer->vocabulary().addsBos;
+    if (m_prompt->promptText().isEmpty() && !addsBegin) {
         m_messages->showMessage(MessageBar::Kind::Warning,
                                 tr("Nothing to evaluate: the prompt is empty. Type one, or choose one under Samples."));
         m_prompt->editor()->setFocus();

@@ -355,7 +355,8 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
         caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(record->reusedTokens);
     showSent(runId, caption, record->promptText, record->promptTokens);
     m_editRunPrompt->setVisible(!isEdited);
-    m_sentPart->setVisible(!isEdited || m_editor->spans().size() != m_sent->spans().size());
+    m_sentPart->setVisible(!isEdited || record->reusedTokens > 0 ||
+                           m_editor->spans().size() != m_sent->spans().size());
 }
 
 void PromptPane::updateCounts()

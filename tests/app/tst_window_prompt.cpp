@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The prompt pane in the window: special tokens in the text, two begin tokens, prompts that do not fit the context.
+// The prompt pane in the window: what is sent, special tokens in the text, two begin tokens, prompts that are empty,
+// too long or repeated.
 #include "tests/app/window_fixture.h"
+#include "widgets/runs_view.h"
 
 #include <QAbstractButton>
+#include <QApplication>
 #include <QCheckBox>
+#include <QClipboard>
 #include <QComboBox>
 #include <QMenu>
+#include <QMimeData>
 #include <QToolButton>
 
 using namespace lectern;
@@ -50,7 +55,123 @@ private slots:
         QTRY_VERIFY(editor()->spans().size() > 2);
     }
 
-    // Public case: Llama 3 Double BOS.
+    // llama.cpp#6809, tiktoken#82
+    void whatIsPastedIsSentByteForByteAndHalfPairsAreReplacedAndCounted()
+    {
+        QVERIFY(load(tinyPath()));
+        const auto paste = [this](const QString &text) {
+            auto *mime = new QMimeData;
+            mime->setText(text);
+            QApplication::clipboard()->setMimeData(mime);
+            editor()->setFocus();
+            editor()->selectAll();
+            QTest::keyClick(editor(), Qt::Key_V, Qt::ControlModifier);
+        };
+        paste(QStringLiteral("A\r\nB"));
+        QVERIFY(run() > 0);
+        QCOMPARE(m_window->runs()->current()->record->promptText, std::string("A\r\nB"));
+        QCOMPARE(m_window->runs()->current()->record->promptTokens[1].bytes, std::string("\r"));
+        QVERIFY(!note()->isVisible());
+
+        const char16_t broken[] = {u'a', 0xDBC0, u'b'};
+        paste(QString::fromUtf16(broken, 3));
+        QTRY_VERIFY(note()->isVisible());
+        QVERIFY2(note()->text().contains(QStringLiteral("1 invalid character")), qPrintable(note()->text()));
+        QVERIFY(run() > 0);
+        QCOMPARE(m_window->runs()->current()->record->promptText, std::string("a\uFFFDb"));
+    }
+
+    void anEmptyPromptIsRefusedWithoutARow()
+    {
+        QVERIFY(load(tinyPath()));
+        type(QString());
+        QCOMPARE(run(), 0);
+        QVERIFY(m_window->messageText().contains(QStringLiteral("Nothing to evaluate")));
+        QCOMPARE(m_window->runs()->runs().size(), std::size_t(0));
+        editor()->replaceText(QStringLiteral("\u200B")); // a zero-width space is an ordinary prompt of three bytes
+        QVERIFY(run() > 0);
+        QCOMPARE(m_window->runs()->current()->record->promptText.size(), std::size_t(3));
+        // A model with a begin token has one token to evaluate (vllm#7283).
+        test::TinyModelSpec spec;
+        spec.vocabulary = test::TinyVocabulary::SentencePiece;
+        QVERIFY(load(model("begin.gguf", spec)));
+        type(QString());
+        QVERIFY2(run() > 0, qPrintable(m_window->messageText()));
+        QCOMPARE(m_window->runs()->current()->record->promptTokens.size(), std::size_t(1));
+        QVERIFY(m_window->runs()->current()->record->promptTokens[0].isSpecial);
+    }
+
+    // lmstudio-bug-tracker#2339
+    void promptsAroundTheContextsLengthRunOrAreRefusedWithBothNumbers_data()
+    {
+        QTest::addColumn<int>("tokens");
+        QTest::addColumn<bool>("runs");
+        QTest::newRow("63") << 63 << true;
+        QTest::newRow("64") << 64 << false;
+        QTest::newRow("65") << 65 << false;
+        QTest::newRow("640") << 640 << false;
+    }
+
+    void promptsAroundTheContextsLengthRunOrAreRefusedWithBothNumbers()
+    {
+        QFETCH(int, tokens);
+        QFETCH(bool, runs);
+        test::TinyModelSpec spec;
+        spec.contextLength = 64;
+        QVERIFY(load(model("short.gguf", spec)));
+        editor()->replaceText(QStringLiteral("z").repeated(tokens));
+        const int id = run();
+        if (runs) {
+            QVERIFY2(id > 0, qPrintable(m_window->messageText()));
+            const auto record = m_window->runs()->current()->record;
+            QCOMPARE(*record->finishReason, FinishReason::ContextFull);
+            QCOMPARE(record->outputTokens.size(), std::size_t(1));
+            QVERIFY(label("answerFooter").contains(QStringLiteral("context full (64 tokens)")));
+            return;
+        }
+        QCOMPARE(id, 0);
+        const QString said = m_window->messageText();
+        QVERIFY2(said.contains(QString::number(tokens)) && said.contains(QStringLiteral("64")), qPrintable(said));
+        QVERIFY2(tokens <= 64 || said.contains(QString::number(tokens - 64)), qPrintable(said)); // the excess
+        QCOMPARE(m_window->runs()->runs().size(), std::size_t(0));
+        QVERIFY(answer()->shownText().isEmpty());
+        type(QStringLiteral("ok"));
+        QVERIFY(run() > 0);
+    }
+
+    // ollama#3427, llama.cpp#4902
+    void aRepeatedPromptSaysWhatItTookFromTheCache()
+    {
+        QVERIFY(load(tinyPath()));
+        action("reusePrefix")->setChecked(true);
+        editor()->replaceText(QStringLiteral("zq").repeated(25));
+        const auto *table = m_window->findChild<RunsView *>();
+        std::vector<TokenId> first;
+        for (const int reused : {0, 49}) {
+            QVERIFY(run() > 0);
+            const int row = table->model()->rowCount() - 1;
+            const QModelIndex prompt = table->model()->index(row, RunTableModel::Prompt);
+            QCOMPARE(prompt.data().toString(), QStringLiteral("50"));
+            QCOMPARE(prompt.data(Qt::ToolTipRole).toString(),
+                     QStringLiteral("Prompt tokens: 50; from the cache of the run before: %1, evaluated: %2")
+                         .arg(reused)
+                         .arg(50 - reused));
+            const auto *caption = m_window->findChild<QLabel *>(QStringLiteral("sentCaption"));
+            QCOMPARE(caption->isVisible() && caption->text().contains(QStringLiteral("49 reused from the KV cache")),
+                     reused > 0);
+            QVERIFY2(label("statusFacts").startsWith(QStringLiteral("context 74 / 256")), // all of them count
+                     qPrintable(label("statusFacts")));
+            std::vector<TokenId> ids;
+            for (const TokenRecord &token : m_window->runs()->current()->record->outputTokens)
+                ids.push_back(token.id);
+            QCOMPARE(ids.size(), std::size_t(24));
+            if (!first.empty())
+                QCOMPARE(ids, first);
+            first = ids;
+        }
+    }
+
+    // llama-cpp-python#1501
     void twoBeginTokensAreWarnedAboutAndOneCanBeRemoved()
     {
         test::TinyModelSpec spec;
