@@ -9,6 +9,7 @@
 #include <functional>
 #include <mutex>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 namespace lectern::test {
@@ -23,6 +24,8 @@ struct Script
     std::optional<Event> strayEvent; // emitted with every step: of a run that is over
     std::optional<Error> loadFailure;
     std::vector<double> loadStops{0}; // fractions at which a load waits; after 1 it no longer looks at the stop flag
+    std::vector<std::pair<std::string, std::string>> pieces; // bytes and text of the first tokens; later ones are "tN "
+    std::shared_ptr<const Tokenizer> tokenizer;              // of the loaded model; a window needs one
 };
 
 class DriverControl
@@ -210,6 +213,7 @@ private:
         auto model = std::make_shared<LoadedModel>();
         model->model.name = "scripted";
         model->model.fileName = path.filename().string();
+        model->tokenizer = m_control->script.tokenizer;
         return model;
     }
 
@@ -274,6 +278,8 @@ private:
         TokenRecord token;
         token.id = m_tokens++;
         token.bytes = token.text = "t" + std::to_string(token.id) + " ";
+        if (static_cast<std::size_t>(token.id) < script.pieces.size())
+            std::tie(token.bytes, token.text) = script.pieces[static_cast<std::size_t>(token.id)];
         token.timeNs = now;
         token.stepNs = 1'000'000;
         const int held = script.promptTokens + token.id;
