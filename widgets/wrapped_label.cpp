@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/wrapped_label.h"
 
+#include <algorithm>
+
 namespace lectern {
 
 WrappedLabel::WrappedLabel(QWidget *parent)
@@ -24,7 +26,7 @@ void WrappedLabel::resizeEvent(QResizeEvent *event)
 
 void WrappedLabel::fit()
 {
-    setMinimumHeight(heightForWidth(width()));
+    setMinimumHeight(std::max(0, heightForWidth(width()))); // -1 without a text
 }
 
 } // namespace lectern

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs in the real window with the real engine, driven by keys and mouse.
+#include "engine/trace/run_json.h"
 #include "tests/app/window_fixture.h"
 #include "tests/support/models.h"
 #include "widgets/message_bar.h"
 #include "widgets/run_chart.h"
 #include "widgets/runs_view.h"
 
+#include <QDoubleSpinBox>
 #include <QPushButton>
+#include <QTextBrowser>
+
+#include <map>
 
 using namespace lectern;
 
@@ -128,28 +133,96 @@ private slots:
         QCOMPARE(selection->hovered().runId, 0);
     }
 
-    void anEmptyPromptIsRefusedWithoutARow()
+    // ollama#5044
+    void theSeedLeavesTheTemperatureAlone()
     {
         QVERIFY(load(tinyPath()));
-        type(QString());
-        QCOMPARE(run(), 0);
-        QVERIFY(m_window->messageText().contains(QStringLiteral("Nothing to evaluate")));
-        QCOMPARE(m_window->runs()->runs().size(), std::size_t(0));
-        editor()->replaceText(QStringLiteral("\u200B")); // a zero-width space is an ordinary prompt of three bytes
-        QVERIFY(run() > 0);
-        QCOMPARE(m_window->runs()->current()->record->promptText.size(), std::size_t(3));
+        auto *temperature = m_window->findChild<QDoubleSpinBox *>(QStringLiteral("temperature"));
+        auto *seed = m_window->findChild<QSpinBox *>(QStringLiteral("seed"));
+        const auto enter = [](QAbstractSpinBox *box, const char *text) {
+            box->setFocus();
+            box->selectAll();
+            QTest::keyClicks(box, QLatin1String(text));
+            QTest::keyClick(box, Qt::Key_Return);
+        };
+        enter(temperature, "1.5");
+        setMaxTokens(20);
+        editor()->replaceText(QStringLiteral("the model"));
+        std::vector<std::string> answers;
+        for (const char *text : {"7", "7", "8"}) {
+            enter(seed, text);
+            QCOMPARE(temperature->value(), 1.5);
+            QVERIFY(run() > 0);
+            const RunRecord &record = *m_window->runs()->current()->record;
+            QCOMPARE(record.request.sampling.temperature, 1.5f);
+            QCOMPARE(record.request.sampling.seed, std::uint64_t(QByteArray(text).toInt()));
+            QVERIFY(toJson(record).find("\"temperature\":1.5") != std::string::npos);
+            answers.push_back(record.answer());
+        }
+        QCOMPARE(answers[1], answers[0]);
+        QVERIFY(answers[2] != answers[0]);
     }
 
-    void aPromptLongerThanTheContextNamesBothNumbers()
+    void aTokenUnderThePointerIsMarkedInEveryPane()
     {
         QVERIFY(load(tinyPath()));
-        editor()->replaceText(QStringLiteral("zq").repeated(200));
-        QCOMPARE(run(), 0);
-        QVERIFY2(m_window->messageText().contains(QStringLiteral("400")), qPrintable(m_window->messageText()));
-        QVERIFY(m_window->messageText().contains(QStringLiteral("256")));
-        QCOMPARE(m_window->runs()->runs().size(), std::size_t(0));
-        type(QStringLiteral("ok"));
-        QVERIFY(run() > 0);
+        type(QStringLiteral("the model reads"));
+        QTRY_VERIFY(!editor()->spans().empty() && editor()->spans().back().end == 15);
+        const int id = run();
+        QVERIFY(id > 0);
+        auto *selection = m_window->findChild<TokenSelection *>();
+        std::map<QString, QWidget *> panes{{QStringLiteral("answer"), answer()->viewport()},
+                                           {QStringLiteral("prompt"), editor()->viewport()}};
+        for (const NamedChart &chart : m_window->charts())
+            panes[chart.fileName] = chart.chart;
+        const auto pictures = [&] {
+            for (int i = 0; i < 4; ++i)
+                QCoreApplication::processEvents();
+            std::map<QString, QImage> images;
+            for (const auto &[name, widget] : panes)
+                images[name] = widget->grab().toImage();
+            return images;
+        };
+        const auto plot = [&](const QString &name) {
+            return panes[name]->findChild<QWidget *>(QStringLiteral("plot"));
+        };
+        const auto middleOf = [](const TokenTextEdit &edit, std::size_t span) {
+            for (const auto &line : edit.linesIn(edit.viewport()->rect()))
+                for (const QRectF &box : edit.boxesOf(edit.spans()[span], line))
+                    return box.center().toPoint();
+            return QPoint();
+        };
+        struct Source
+        {
+            QWidget *widget;
+            QPoint at;
+            TokenPart part;
+        };
+        const Source sources[] = {
+            {answer()->viewport(), middleOf(*answer(), 3), TokenPart::Output},
+            {plot(QStringLiteral("latency")), plot(QStringLiteral("latency"))->rect().center(), TokenPart::Output},
+            {plot(QStringLiteral("kv-cache")), plot(QStringLiteral("kv-cache"))->rect().center(), TokenPart::Output},
+            {plot(QStringLiteral("timeline")), plot(QStringLiteral("timeline"))->rect().center(), TokenPart::Output},
+            {editor()->viewport(), middleOf(*editor(), 2), TokenPart::Prompt}};
+        selection->clear();
+        const auto before = pictures();
+        for (const Source &source : sources) {
+            QTest::mouseMove(source.widget, source.at);
+            QVERIFY2(selection->hovered().isValid(), qPrintable(source.widget->objectName()));
+            QCOMPARE(selection->hovered().runId, id);
+            QCOMPARE(selection->hovered().part, source.part);
+            const auto marked = pictures();
+            for (const auto &[name, image] : before) {
+                const bool isText = name == QStringLiteral("answer") || name == QStringLiteral("prompt");
+                const bool isOther =
+                    name == (source.part == TokenPart::Output ? QStringLiteral("prompt") : QStringLiteral("answer"));
+                if (source.part == TokenPart::Output || isText || name == QStringLiteral("kv-cache"))
+                    QVERIFY2((marked.at(name) != image) != isOther,
+                             qPrintable(source.widget->objectName() + QStringLiteral(" → ") + name));
+            }
+            selection->clear();
+            QCOMPARE(pictures(), before);
+        }
     }
 
     void aDeletedRunComesBackWithUndo()
@@ -166,6 +239,17 @@ private slots:
             QTest::mouseClick(button, Qt::LeftButton);
         QCOMPARE(table->model()->rowCount(), 1);
         QVERIFY(m_window->runs()->find(id) != nullptr);
+    }
+
+    // cortex.cpp#1099
+    void theGuideStatesTheFormulas()
+    {
+        QTest::keyClick(m_window.get(), Qt::Key_F1);
+        const auto *browser = m_window->findChild<QTextBrowser *>();
+        QVERIFY(browser);
+        const QString guide = browser->toPlainText();
+        for (const char *formula : {"(last token − first token) ÷ (output tokens − 1)", "1 ÷ TPOT"})
+            QVERIFY2(guide.contains(QString::fromUtf8(formula)), formula);
     }
 
     void closingWhileARunGoesOnIsQuickAndClean()

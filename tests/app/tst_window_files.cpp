@@ -8,7 +8,9 @@
 #include <QApplication>
 #include <QDir>
 #include <QDropEvent>
+#include <QFileDialog>
 #include <QImage>
+#include <QLineEdit>
 #include <QMimeData>
 #include <QXmlStreamReader>
 
@@ -59,6 +61,26 @@ private slots:
         m_window->openAtStart({}); // the recent list
         QTRY_COMPARE_WITH_TIMEOUT(m_window->session()->state(), SessionState::Ready, test::kLoadMs);
         QCOMPARE(m_window->session()->modelPath(), path);
+    }
+
+    // llama.cpp#18571
+    void modelsInFoldersWithForeignNamesLoadByDialog()
+    {
+        const QString folder = m_folder.filePath(QStringLiteral("ü 数 ' модели é"));
+        QVERIFY(QDir().mkpath(folder));
+        const QString path = folder + QStringLiteral("/тест-ü ' &.gguf");
+        QVERIFY(QFile::copy(tinyPath(), path));
+        action("open")->trigger();
+        auto *dialog = m_window->findChild<QFileDialog *>(QStringLiteral("openDialog"));
+        QVERIFY(dialog && QTest::qWaitForWindowExposed(dialog));
+        auto *name = dialog->findChild<QLineEdit *>(QStringLiteral("fileNameEdit"));
+        name->selectAll();
+        name->insert(path);
+        QSignalSpy loaded(m_window.get(), &MainWindow::loadEnded);
+        QTest::keyClick(name, Qt::Key_Return);
+        QVERIFY(loaded.wait(test::kLoadMs) && loaded.at(0).at(0).toBool());
+        QCOMPARE(m_window->session()->modelPath(), path);
+        QVERIFY(m_window->windowTitle().contains(QStringLiteral("тест-ü ' &.gguf")));
     }
 
     void aRefusedLoadIsSaidAndAStoppedOneCanBeRepeated()

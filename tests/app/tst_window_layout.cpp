@@ -9,12 +9,21 @@
 #include <QDockWidget>
 #include <QDoubleSpinBox>
 #include <QLineEdit>
+#include <QMenu>
+#include <QToolButton>
 
 using namespace lectern;
 
 class TestWindowLayout : public test::WindowFixture
 {
     Q_OBJECT
+
+private:
+    static void settle() // layouts post layouts
+    {
+        for (int i = 0; i < 8; ++i)
+            QCoreApplication::processEvents();
+    }
 
 private slots:
     void theWindowFitsSmallScreens()
@@ -92,6 +101,97 @@ private slots:
         QCOMPARE(m_settings->sampling().topK, 40);
         QCOMPARE(m_settings->maxTokens(), 24);
         QCOMPARE(m_settings->answerLens(), AnswerLens::Tokens);
+    }
+
+    void whatIsChosenComesBackInTheNextWindowAndTheLayoutCanBeReset()
+    {
+        const auto dock = [this](const char *name) { return m_window->findChild<QDockWidget *>(QLatin1String(name)); };
+        const auto places = [this] {
+            QMap<QString, QRect> found;
+            for (const QDockWidget *pane : m_window->findChildren<QDockWidget *>())
+                found[pane->objectName()] = pane->isVisible() ? pane->geometry() : QRect();
+            return found;
+        };
+        const auto click = [this](const char *name) {
+            QTest::mouseClick(m_window->findChild<QAbstractButton *>(QLatin1String(name)), Qt::LeftButton);
+        };
+        const auto enter = [this](const char *name, const char *text) {
+            auto *box = m_window->findChild<QAbstractSpinBox *>(QLatin1String(name));
+            box->setFocus();
+            box->selectAll();
+            QTest::keyClicks(box, QLatin1String(text));
+            QTest::keyClick(box, Qt::Key_Return);
+        };
+        m_window->setAnimated(false);
+        m_window->resetLayout({1100, 700});
+        settle();
+        const QMap<QString, QRect> standard = places();
+        QVERIFY(load(tinyPath()));
+        enter("maxTokens", "77");
+        enter("temperature", "0.7");
+        enter("seed", "5");
+        click("lens2");
+        click("chatMode");
+        click("rawMode");
+        action("kvCache")->trigger();
+        action("theme2")->trigger();
+        dock("kv")->toggleViewAction()->trigger();
+        m_window->resizeDocks({dock("runs")}, {260}, Qt::Vertical);
+        settle();
+        const QMap<QString, QRect> own = places();
+        QVERIFY(own != standard && own.value(QStringLiteral("kv")).isNull());
+        QVERIFY(m_window->close());
+
+        m_window.reset();
+        m_settings = std::make_unique<Settings>(m_folder.filePath(QStringLiteral("settings.ini")));
+        m_window = std::make_unique<MainWindow>(m_settings.get());
+        m_window->setAnimated(false);
+        m_window->show();
+        QVERIFY(QTest::qWaitForWindowExposed(m_window.get()));
+        m_window->openAtStart({});
+        settle();
+        QCOMPARE(m_window->size(), QSize(1100, 700));
+        QCOMPARE(places(), own);
+        QCOMPARE(m_window->findChild<QSpinBox *>(QStringLiteral("maxTokens"))->value(), 77);
+        QCOMPARE(m_window->findChild<QDoubleSpinBox *>(QStringLiteral("temperature"))->value(), 0.7);
+        QCOMPARE(m_window->findChild<QSpinBox *>(QStringLiteral("seed"))->value(), 5);
+        QCOMPARE(answer()->lens(), AnswerLens::Latency);
+        QVERIFY(m_window->findChild<QAbstractButton *>(QStringLiteral("lens2"))->isChecked());
+        QCOMPARE(promptPane()->mode(), PromptMode::Raw);
+        QVERIFY(!action("kvCache")->isChecked());
+        QVERIFY(action("theme2")->isChecked());
+        QVERIFY(m_window->palette().color(QPalette::Window).lightness() < 90);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->session()->state(), SessionState::Ready, test::kLoadMs);
+        QCOMPARE(m_window->session()->modelPath(), tinyPath()); // the recent one
+        action("resetLayout")->trigger();
+        settle();
+        QCOMPARE(places(), standard);
+        m_settings->setTheme(ThemeChoice::Light);
+    }
+
+    // vllm#1623
+    void valuesOutOfRangeCannotBeEntered()
+    {
+        const struct
+        {
+            const char *box, *typed;
+            double least, most;
+        } cases[] = {{"temperature", "-1", 0, 10}, {"temperature", "1000", 0, 10},       {"topP", "1.5", 0, 1},
+                     {"minP", "-0.5", 0, 1},       {"repetitionPenalty", "-3", 0.1, 10}, {"temperature", "nan", 0, 10}};
+        m_window->findChild<QToolButton *>(QStringLiteral("samplingButton"))->menu()->popup({10, 10});
+        for (const auto &[name, typed, least, most] : cases) {
+            auto *box = m_window->findChild<QDoubleSpinBox *>(QLatin1String(name));
+            box->setFocus();
+            box->selectAll();
+            QTest::keyClicks(box, QLatin1String(typed));
+            QTest::keyClick(box, Qt::Key_Tab);
+            QVERIFY2(box->value() >= least && box->value() <= most, name);
+            QVERIFY2(box->text() != QLatin1String(typed), name); // seen, not only meant
+        }
+        m_window->findChild<QToolButton *>(QStringLiteral("samplingButton"))->menu()->close();
+        auto *temperature = m_window->findChild<QDoubleSpinBox *>(QStringLiteral("temperature"));
+        temperature->setValue(0);
+        QCOMPARE(m_settings->sampling().temperature, 0.0f); // the best token always
     }
 
     void theProjectorEnlargesAndComesBack()
