@@ -15,6 +15,7 @@
 #include <QTest>
 #include <QThread>
 
+#include <clocale>
 #include <new>
 
 using namespace lectern;
@@ -121,12 +122,12 @@ void TestRunExport::seriesCsvHasOneRowASampleInOrderOfTime()
         "1234567.5,token,9,10,2.5,9,9216,32768\r\n";
     QCOMPARE(seriesCsv(exportRun()), expected);
     RunRecord large;
-    large.outputTokens.resize(100'000);
+    large.outputTokens.resize(360'000); // an hour at 100 a second
     for (std::size_t i = 0; i < large.outputTokens.size(); ++i) {
         large.outputTokens[i].timeNs = static_cast<std::int64_t>(i);
         large.kv.push_back({static_cast<std::int64_t>(i), static_cast<int>(i), i, i});
     }
-    QCOMPARE(seriesCsv(large).count('\n'), 100'001); // none is lost
+    QCOMPARE(seriesCsv(large).count('\n'), 360'001); // none is lost
 }
 
 void TestRunExport::metricsCsvNamesFormulaAndUnit()
@@ -169,10 +170,21 @@ void TestRunExport::exportsAreTheSameBytesInEveryLocale()
 {
     const RunRecord record = exportRun();
     QLocale::setDefault(QLocale(QLocale::English, QLocale::UnitedStates));
-    const QByteArray english = tokensCsv(record) + seriesCsv(record) + metricsCsv(record);
+    const auto files = [&] {
+        return tokensCsv(record) + seriesCsv(record) + metricsCsv(record) + QByteArray::fromStdString(toJson(record));
+    };
+    const QByteArray english = files();
     QLocale::setDefault(QLocale(QLocale::German, QLocale::Germany));
-    QCOMPARE(tokensCsv(record) + seriesCsv(record) + metricsCsv(record), english);
+    const char *german = std::setlocale(LC_ALL, "de_DE.UTF-8"); // nullptr where it is not installed
+    const QByteArray written = files();
+    const auto readBack = runFromJson(toJson(record));
+    if (german)
+        std::setlocale(LC_ALL, "C");
+    QCOMPARE(written, english);
     QVERIFY(english.contains("20.66") && english.contains("1234567.5"));
+    QVERIFY2(readBack.has_value(), readBack ? "" : readBack.error().text().c_str());
+    QCOMPARE(readBack->outputTokens[0].timeNs, std::int64_t(20'660'000));
+    QCOMPARE(readBack->outputTokens[2].timeNs, std::int64_t(1'234'567'500'000));
 }
 
 void TestRunExport::aSavedRunHasTheTitleThatTheUserGave()

@@ -105,6 +105,7 @@ void TestText::tokenTextIsVisible_data()
     QTest::newRow("controls") << QByteArray("\0\x1B\x7F", 3) << QStringLiteral("␀␛␡");
     QTest::newRow("part of a character") << QByteArray("\xE9\x91") << QStringLiteral("⟨E9⟩⟨91⟩");
     QTest::newRow("joiner") << QByteArray("\xE2\x80\x8D") << QStringLiteral("⟨U+200D⟩");
+    QTest::newRow("non-joiner") << QByteArray("می\xE2\x80\x8Cخواهم") << QStringLiteral("می⟨U+200C⟩خواهم");
     QTest::newRow("no-break space") << QByteArray("\xC2\xA0") << QStringLiteral("⟨U+00A0⟩");
     QTest::newRow("letters") << QByteArray("é数🤗") << QStringLiteral("é数🤗");
 }
