@@ -5,6 +5,7 @@
 #include "app/translations.h"
 
 #include <QApplication>
+#include <QDir>
 #include <QTemporaryDir>
 
 #include <cstdio>
@@ -50,7 +51,15 @@ int main(int argc, char **argv)
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/lectern.svg")));
 
     // A job starts from the defaults and leaves what the user set in the window alone.
-    const QTemporaryDir jobFolder;
+    // Qt takes "/" for a temporary folder that is not there.
+    const QString named = qEnvironmentVariable("TMPDIR");
+    const QString temporary = named.isEmpty() ? QDir::tempPath() : named;
+    const QTemporaryDir jobFolder(temporary + QStringLiteral("/lectern-XXXXXX"));
+    if (line.quits && !jobFolder.isValid()) {
+        std::fprintf(stderr, "lectern: the temporary folder %s cannot be written: %s\n", qUtf8Printable(temporary),
+                     qUtf8Printable(jobFolder.errorString()));
+        return 1;
+    }
     Settings settings(line.quits ? jobFolder.filePath(QStringLiteral("settings.ini")) : QString());
     installTranslations(application, settings.language());
     MainWindow window(&settings);

@@ -2,6 +2,7 @@
 // The program as a process, without a display.
 #include "engine/trace/run_json.h"
 #include "tests/support/tiny_model.h"
+#include "widgets/theme.h"
 
 #include <QDir>
 #include <QFileInfo>
@@ -56,17 +57,88 @@ private slots:
     void theMainJobWritesChartsAndData()
     {
         const QString folder = m_folder.filePath(QStringLiteral("一時　フォルダ"));
+        QVERIFY(QDir().mkpath(folder));
         const Outcome outcome =
             lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("the model"),
                          QStringLiteral("--raw"), QStringLiteral("--max-tokens"), QStringLiteral("5"),
                          QStringLiteral("--export"), folder, QStringLiteral("--quit")},
-                        {{QStringLiteral("TMPDIR"), m_folder.path()}});
+                        {{QStringLiteral("TMPDIR"), folder}});
         QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
         QCOMPARE(outcome.out.count(QLatin1Char('\n')), 13);
         const auto record = loadRun((folder + QStringLiteral("/run.lectern.json")).toStdString());
         QVERIFY2(record.has_value(), record ? "" : record.error().text().c_str());
         QCOMPARE(record->outputTokens.size(), std::size_t(5));
         QCOMPARE(QImage(folder + QStringLiteral("/timeline.png")).size(), QSize(1600, 900));
+    }
+
+    void everyPathMayHoldLettersQuotesAndSpaces()
+    {
+        const QString folder = m_folder.filePath(QStringLiteral("ü 数 ' \" フォルダ"));
+        QVERIFY(QDir().mkpath(folder + QStringLiteral("/tmp")));
+        const QString odd = folder + QStringLiteral("/ü 数 ' \" model.gguf"),
+                      out = folder + QStringLiteral("/aus 'ü\"");
+        QVERIFY(QFile::copy(m_model, odd));
+        const Outcome outcome = lecternWith(
+            {odd, QStringLiteral("--run"), QStringLiteral("ü 数 ' \""), QStringLiteral("--raw"),
+             QStringLiteral("--max-tokens"), QStringLiteral("3"), QStringLiteral("--theme"), QStringLiteral("dark"),
+             QStringLiteral("--export"), out, QStringLiteral("--screenshot"), folder + QStringLiteral("/bild 数.png")},
+            {{QStringLiteral("TMPDIR"), folder + QStringLiteral("/tmp")}});
+        QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
+        QVERIFY2(outcome.out.contains(out + QStringLiteral("/run.lectern.json")), qPrintable(outcome.out));
+        const auto record = loadRun((out + QStringLiteral("/run.lectern.json")).toStdString());
+        QVERIFY2(record.has_value(), record ? "" : record.error().text().c_str());
+        QCOMPARE(QString::fromStdString(record->model.fileName), QStringLiteral("ü 数 ' \" model.gguf"));
+        QCOMPARE(QString::fromStdString(record->promptText), QStringLiteral("ü 数 ' \""));
+        // The window was dark, the files are for paper.
+        QVERIFY(QImage(folder + QStringLiteral("/bild 数.png")).pixelColor(2, 300).lightness() < 90);
+        for (const char *chart : {"timeline", "kv-cache", "latency"}) {
+            const QImage picture(out + QLatin1Char('/') + QLatin1String(chart) + QStringLiteral(".png"));
+            QVERIFY2(picture.pixelColor(1, 1).lightness() > 240, chart);
+        }
+        // And the saved run opens from there.
+        const Outcome again = lecternWith({out + QStringLiteral("/run.lectern.json"), QStringLiteral("--export"),
+                                           folder + QStringLiteral("/2"), QStringLiteral("--quit")});
+        QVERIFY2(again.exitCode == 0, qPrintable(again.err));
+    }
+
+    // lmstudio-bug-tracker#2231
+    void aTemporaryFolderThatCannotBeWrittenIsNamed()
+    {
+        const QString missing = m_model + QStringLiteral("/一時　フォルダ"); // below a file
+        const Outcome outcome = lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"),
+                                             QStringLiteral("the"), QStringLiteral("--quit")},
+                                            {{QStringLiteral("TMPDIR"), missing}});
+        QCOMPARE(outcome.exitCode, 1);
+        QVERIFY2(outcome.err.contains(missing), qPrintable(outcome.err));
+    }
+
+    void aFailureCanBeLookedAt()
+    {
+        const auto shoot = [this](const char *name, const QString &prompt, int exitCode) {
+            const QString path = m_folder.filePath(QLatin1String(name));
+            const Outcome outcome = lecternWith(
+                {QStringLiteral("--model"), m_model, QStringLiteral("--run"), prompt, QStringLiteral("--raw"),
+                 QStringLiteral("--max-tokens"), QStringLiteral("4"), QStringLiteral("--context"), QStringLiteral("64"),
+                 QStringLiteral("--screenshot"), path, QStringLiteral("--size"), QStringLiteral("1024x640"),
+                 QStringLiteral("--theme"), QStringLiteral("light")});
+            return outcome.exitCode == exitCode && (exitCode == 0 || outcome.err.contains(QStringLiteral("640")))
+                       ? QImage(path)
+                       : QImage();
+        };
+        // Red, as errors are and nothing else in the window.
+        const auto reds = [](const QImage &image) {
+            int count = 0;
+            for (int y = 0; y < image.height(); ++y)
+                for (int x = 0; x < image.width(); ++x)
+                    count += image.pixelColor(x, y) == Theme::light().error;
+            return count;
+        };
+        const QImage good = shoot("good.png", QStringLiteral("zz"), 0);
+        const QImage refused = shoot("refused.png", QStringLiteral("z").repeated(640), 1);
+        QCOMPARE(good.size(), QSize(1024, 640));
+        QCOMPARE(refused.size(), QSize(1024, 640));
+        QVERIFY2(reds(refused) > reds(good) + 50,
+                 qPrintable(QStringLiteral("%1, %2").arg(reds(refused)).arg(reds(good))));
     }
 
     void filesAreTheSameInEveryLocale()
@@ -109,6 +181,8 @@ private slots:
         QTest::newRow("option") << QStringList{QStringLiteral("--nonsense")};
         QTest::newRow("number") << QStringList{QStringLiteral("--max-tokens"), QStringLiteral("many")};
         QTest::newRow("size") << QStringList{QStringLiteral("--size"), QStringLiteral("10x10")};
+        QTest::newRow("temperature") << QStringList{QStringLiteral("--temp"), QStringLiteral("-1")};
+        QTest::newRow("backend") << QStringList{QStringLiteral("--backend"), QStringLiteral("cuda")}; // not in here
         QTest::newRow("theme") << QStringList{QStringLiteral("--theme"), QStringLiteral("pink")};
         QTest::newRow("both modes") << QStringList{QStringLiteral("--chat"), QStringLiteral("--raw")};
         QTest::newRow("export of nothing") << QStringList{QStringLiteral("--export"), QStringLiteral("x")};
