@@ -86,7 +86,8 @@ CommandLine parseCommandLine(const QStringList &arguments)
     if (!parser.parse(arguments))
         usageError(parser.errorText());
     if (parser.isSet(help)) {
-        std::fputs(qUtf8Printable(parser.helpText()), stdout);
+        QString text = parser.helpText(); // which knows no name yet: the program begins later
+        std::fputs(qUtf8Printable(text.replace(str("<executable_name>"), str("lectern"))), stdout);
         std::exit(0);
     }
     if (parser.isSet(version)) {

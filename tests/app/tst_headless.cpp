@@ -244,6 +244,7 @@ private slots:
     {
         const Outcome help = lecternWith({QStringLiteral("--help")});
         QCOMPARE(help.exitCode, 0);
+        QVERIFY2(help.out.startsWith(QStringLiteral("Usage: lectern [options]")), qPrintable(help.out));
         for (const char *option : {"--run", "--export", "--screenshot", "--theme", "--quit"})
             QVERIFY2(help.out.contains(QLatin1String(option)), option);
         const Outcome version = lecternWith({QStringLiteral("--version")});
