@@ -70,10 +70,6 @@
             <numerusform>KV %n Token</numerusform>
         </translation>
     </message>
-    <message>
-        <source>ended inside a character</source>
-        <translation>endete mitten in einem Zeichen</translation>
-    </message>
 </context>
 <context>
     <name>lectern::BundleText</name>
