@@ -216,6 +216,29 @@ private slots:
         QVERIFY(!label("promptCounts").contains(QStringLiteral("room")));
     }
 
+    void aSmallKvBudgetEndsRunsOrRefusesThemWithItsBytes()
+    {
+        CommandLine line;
+        line.model = tinyPath();
+        line.load.kvBudgetBytes = 8192; // 32 tokens of 256 bytes
+        m_window->openAtStart(line);
+        QTRY_COMPARE_WITH_TIMEOUT(m_window->session()->state(), SessionState::Ready, test::kLoadMs);
+        editor()->replaceText(QStringLiteral("z").repeated(20));
+        QVERIFY(run() > 0);
+        const auto record = m_window->runs()->current()->record;
+        QCOMPARE(*record->finishReason, FinishReason::MemoryFull);
+        QCOMPARE(record->kv.back().usedBytes, std::uint64_t(8192));
+        QVERIFY2(label("answerFooter").contains(QStringLiteral("KV memory full (8.19\u2009kB)")),
+                 qPrintable(label("answerFooter")));
+        QVERIFY(label("statusFacts").contains(QStringLiteral("KV 8.19\u2009kB of 8.19\u2009kB")));
+        editor()->replaceText(QStringLiteral("z").repeated(40));
+        QCOMPARE(run(), 0);
+        for (const char *part : {"40 tokens", "10240 bytes", "8192 bytes"})
+            QVERIFY2(m_window->messageText().contains(QLatin1String(part)), qPrintable(m_window->messageText()));
+        QCOMPARE(m_window->runs()->runs().size(), std::size_t(1));
+        QVERIFY(label("statusFacts").contains(QStringLiteral("problems 1")));
+    }
+
     void theContextIsChosenUnderMore()
     {
         test::TinyModelSpec spec;
