@@ -153,7 +153,8 @@ class FetchModel(unittest.TestCase):
         self.assertEqual([path.name for path in self.destination.parent.iterdir()], [self.partial.name])
 
     def test_a_full_quota_is_a_full_disk(self):
-        full = "import errno, os, shutil\ndef copy(*_): raise OSError(errno.EDQUOT, 'Disk quota exceeded')\nshutil.copyfileobj = copy"
+        full = ("import errno, shutil\ndef copy(*_): raise OSError(errno.EDQUOT, 'Disk quota exceeded')\n"
+                "shutil.copyfileobj = copy")
         self.assertFails(self.fetch(first=full), 4, "no space left")
         self.assertEqual([path.name for path in self.destination.parent.iterdir()], [self.partial.name])
 
@@ -164,13 +165,15 @@ class FetchModel(unittest.TestCase):
             self.assertFails(self.fetch(), 8, "another program")
 
     def test_a_drive_without_locks_does_not_hinder_it(self):
-        result = self.fetch(first="import errno, fcntl\ndef flock(*_): raise OSError(errno.ENOLCK, 'No locks')\nfcntl.flock = flock")
+        lockless = "import errno, fcntl\ndef flock(*_): raise OSError(errno.ENOLCK, 'No locks')\nfcntl.flock = flock"
+        result = self.fetch(first=lockless)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(self.destination.read_bytes(), MODEL)
 
     def test_what_another_program_has_fetched_meanwhile_is_not_fetched_again(self):
-        meanwhile = ("import fcntl, os\ndef flock(part, _):\n  if not os.path.exists(sys.argv[-1]):\n    os.remove(part.name)\n"
-                     "    open(sys.argv[-1], 'wb').write(bytes(range(256)) * 4096)\nfcntl.flock = flock")
+        meanwhile = ("import fcntl, os\ndef flock(part, _):\n  if not os.path.exists(sys.argv[-1]):\n"
+                     "    os.remove(part.name)\n    open(sys.argv[-1], 'wb').write(bytes(range(256)) * 4096)\n"
+                     "fcntl.flock = flock")
         result = self.fetch(first=meanwhile)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertEqual(Index.ranges, [])
