@@ -224,8 +224,8 @@ QString MainWindow::messageText() const
     const QString text = m_messages->detail().isEmpty() ? m_messages->text() : m_messages->detail();
     if (!text.isEmpty() || m_session->state() != SessionState::NoModel)
         return text;
-    return tr("There is no model: give one with --model FILE, or run packaging/run.sh, which brings "
-              "SmolLM2-135M-Instruct to %1.")
+    return tr("There is no model: give one with --model FILE, or have SmolLM2-135M-Instruct brought to %1, by the "
+              "window or in the source tree by packaging/run.sh.")
         .arg(QDir::toNativeSeparators(m_fetch->destination()));
 }
 

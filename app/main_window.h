@@ -99,6 +99,7 @@ private:
     void buildOffer();
     void fetchModel();
     bool isFetchedModelThere() const;
+    void tellFetch(const QString &text);
     void updateOffer();
     Request currentRequest() const;
     void requestTokens();
@@ -140,6 +141,7 @@ private:
     int m_runsBeingOpened = 0;
     bool m_appliesCommandLine = false; // changes are not remembered meanwhile
     bool m_hasStarted = false;         // openAtStart() has chosen a model, or found none
+    QString m_fetchMessage;            // as shown last in the message bar
     bool m_isFetchedModelDamaged = false;
     std::vector<NamedChart> m_charts;
     int m_shownPromptRun = 0; // whose prompt the prompt pane shows as sent; 0: the edited one

@@ -191,6 +191,8 @@ void MainWindow::fillModelMenu()
         get->setEnabled(m_fetch->problem().isEmpty());
         get->setToolTip(m_fetch->problem());
     }
+    if (m_fetch->isRunning())
+        menu->addAction(tr("Cancel fetching SmolLM2-135M-Instruct"), m_fetch, &ModelFetch::cancel);
     menu->addAction(tr("Open model…"), this, &MainWindow::chooseFile);
 }
 

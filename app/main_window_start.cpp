@@ -21,22 +21,36 @@ void MainWindow::buildOffer()
     connect(m_offer, &ModelOffer::loadRequested, this, [this] { loadModel(m_fetch->destination()); });
     connect(m_offer, &ModelOffer::fetchRequested, this, &MainWindow::fetchModel);
     connect(m_offer, &ModelOffer::cancelRequested, m_fetch, &ModelFetch::cancel);
-    connect(m_fetch, &ModelFetch::progressed, m_offer, &ModelOffer::showProgress);
-    connect(m_fetch, &ModelFetch::checking, m_offer, &ModelOffer::showChecking);
-    connect(m_fetch, &ModelFetch::canceled, this, [this] {
-        m_offer->showCanceled();
+    connect(m_fetch, &ModelFetch::progressed, this, [this](qint64 doneBytes, qint64 totalBytes) {
+        m_offer->showProgress(doneBytes, totalBytes);
+        if (totalBytes > 0)
+            tellFetch(tr("Fetching SmolLM2-135M-Instruct: %1 %").arg(doneBytes * 100 / totalBytes));
+    });
+    connect(m_fetch, &ModelFetch::checking, this, [this] {
+        m_offer->showChecking();
+        tellFetch(tr("Checking and unpacking SmolLM2-135M-Instruct…"));
+    });
+    connect(m_fetch, &ModelFetch::cancelled, this, [this] {
+        m_offer->showCancelled();
         updateOffer();
+        if (!m_answer->isOffered())
+            m_messages->showMessage(MessageBar::Kind::Info,
+                                    tr("Fetching SmolLM2-135M-Instruct was cancelled. What was fetched is kept; the "
+                                       "next try goes on from there."));
     });
     connect(m_fetch, &ModelFetch::failed, this, [this](FetchFailure failure, const QString &detail) {
         m_offer->showFailure(ModelFetch::failureText(failure), detail);
         updateOffer();
+        if (!m_answer->isOffered())
+            m_messages->showProblem(MessageBar::Kind::Error, ModelFetch::failureText(failure), detail);
     });
-    connect(m_fetch, &ModelFetch::fetched, this, [this] {
+    connect(m_fetch, &ModelFetch::fetched, this, [this](bool wasCancelled) {
         m_isFetchedModelDamaged = false;
         m_offer->showOffer();
-        if (m_session->state() == SessionState::NoModel)
+        updateOffer();
+        if (m_session->state() == SessionState::NoModel && !wasCancelled)
             loadModel(m_fetch->destination());
-        else // the user has opened another one meanwhile
+        else if (!m_answer->isOffered()) // the user has opened another one meanwhile
             m_messages->showMessage(MessageBar::Kind::Info, tr("SmolLM2-135M-Instruct is there."), tr("Load it"),
                                     [this] { loadModel(m_fetch->destination()); });
     });
@@ -48,6 +62,24 @@ void MainWindow::fetchModel()
     m_offer->showProgress(0, 0);
     m_fetch->start();
     updateOffer();
+    m_fetchMessage.clear();
+    if (m_fetch->isRunning())
+        tellFetch(tr("Fetching SmolLM2-135M-Instruct…"));
+}
+
+// Where the offer is not seen; once closed or replaced by another message it does not come back.
+void MainWindow::tellFetch(const QString &text)
+{
+    const QString shown = m_messages->text();
+    const bool isOwn = !m_fetchMessage.isEmpty() && shown == m_fetchMessage;
+    if (m_answer->isOffered()) {
+        if (isOwn)
+            m_messages->dismiss();
+        m_fetchMessage.clear();
+    } else if ((isOwn && text != shown) || (m_fetchMessage.isEmpty() && shown.isEmpty())) {
+        m_fetchMessage = text;
+        m_messages->showMessage(MessageBar::Kind::Info, text, tr("Cancel"), [this] { m_fetch->cancel(); });
+    }
 }
 
 bool MainWindow::isFetchedModelThere() const

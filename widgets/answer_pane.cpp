@@ -134,6 +134,11 @@ void AnswerPane::addOffer(QWidget *offer)
     m_pages->addWidget(scroller);
 }
 
+bool AnswerPane::isOffered() const
+{
+    return m_pages->currentIndex() == 1;
+}
+
 void AnswerPane::setOffered(bool isOffered)
 {
     m_pages->setCurrentIndex(isOffered ? 1 : 0);

@@ -37,6 +37,7 @@ public:
     TokenView *view() const { return m_view; }
     void addOffer(QWidget *offer); // shown in the place of the answer while it is wanted
     void setOffered(bool isOffered);
+    bool isOffered() const;
 
 Q_SIGNALS:
     void lensChanged(lectern::AnswerLens lens);

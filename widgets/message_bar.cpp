@@ -147,7 +147,7 @@ void MessageBar::showProblem(Kind kind, const QString &headline, const QString &
     showMessage(kind, headline);
     m_text->setAccessibleName(m_text->accessibleName() + QLatin1Char(' ') + detail);
     m_detail->setText(detail);
-    m_detail->show();
+    m_detail->setVisible(!detail.isEmpty());
 }
 
 void MessageBar::dismiss()

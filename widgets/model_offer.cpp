@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kProgressSteps = 1000;
 
-QLabel *wrappedLabel(QWidget *parent, const char *name)
+QLabel *plainLabel(QWidget *parent, const char *name)
 {
     auto *label = new QLabel(parent);
     label->setObjectName(QLatin1String(name));
@@ -31,10 +31,10 @@ QLabel *wrappedLabel(QWidget *parent, const char *name)
 
 ModelOffer::ModelOffer(QWidget *parent)
     : QWidget(parent)
-    , m_title(wrappedLabel(this, "offerTitle"))
-    , m_text(wrappedLabel(this, "offerText"))
-    , m_note(wrappedLabel(this, "offerNote"))
-    , m_detail(wrappedLabel(this, "offerDetail"))
+    , m_title(plainLabel(this, "offerTitle"))
+    , m_text(plainLabel(this, "offerText"))
+    , m_note(plainLabel(this, "offerNote"))
+    , m_detail(plainLabel(this, "offerDetail"))
     , m_progress(new QProgressBar(this))
     , m_get(new QPushButton(this))
     , m_cancel(new QPushButton(tr("Cancel"), this))
@@ -127,7 +127,12 @@ void ModelOffer::updateOffer()
     m_get->setText(m_isPresent ? tr("Load SmolLM2-135M-Instruct") : tr("Get SmolLM2-135M-Instruct (93 MB)"));
     m_get->setEnabled(m_isPresent || m_problem.isEmpty());
     m_get->setToolTip(m_get->isEnabled() ? QString() : m_problem);
-    if (m_cancel->isHidden() && m_note->text().isEmpty() && !m_get->isEnabled()) {
+    if (m_isFetching)
+        return;
+    if (m_get->isEnabled() && m_note->text() == m_problem) {
+        m_note->clear();
+        m_note->hide();
+    } else if (!m_get->isEnabled() && m_note->text().isEmpty()) {
         m_note->setText(m_problem);
         m_note->show();
     }
@@ -135,6 +140,7 @@ void ModelOffer::updateOffer()
 
 void ModelOffer::showState(bool isFetching)
 {
+    m_isFetching = isFetching;
     m_title->setText(isFetching ? tr("Fetching the model…") : tr("No model is loaded"));
     m_text->setVisible(!isFetching);
     m_progress->setVisible(isFetching);
@@ -156,7 +162,8 @@ void ModelOffer::showOffer()
 
 void ModelOffer::showProgress(qint64 doneBytes, qint64 totalBytes)
 {
-    showState(true);
+    if (!m_isFetching)
+        showState(true);
     m_progress->setRange(0, totalBytes > 0 ? kProgressSteps : 0);
     m_progress->setValue(totalBytes > 0 ? static_cast<int>(kProgressSteps * static_cast<double>(doneBytes) /
                                                            static_cast<double>(totalBytes))
@@ -170,7 +177,8 @@ void ModelOffer::showProgress(qint64 doneBytes, qint64 totalBytes)
 
 void ModelOffer::showChecking()
 {
-    showState(true);
+    if (!m_isFetching)
+        showState(true);
     m_progress->setRange(0, 0);
     m_note->setText(tr("Checking and unpacking…"));
     m_note->show();
@@ -187,10 +195,10 @@ void ModelOffer::showFailure(const QString &text, const QString &detail)
     m_detail->setVisible(!detail.isEmpty());
 }
 
-void ModelOffer::showCanceled()
+void ModelOffer::showCancelled()
 {
     showState(false);
-    m_note->setText(tr("Canceled. What was fetched is kept; the next try goes on from there."));
+    m_note->setText(tr("Cancelled. What was fetched is kept; the next try goes on from there."));
     m_note->show();
 }
 

@@ -31,7 +31,7 @@ public:
     void showProgress(qint64 doneBytes, qint64 totalBytes); // total 0: not yet known
     void showChecking();
     void showFailure(const QString &text, const QString &detail);
-    void showCanceled(); // what was fetched is kept
+    void showCancelled(); // what was fetched is kept
 
 protected:
     void resizeEvent(QResizeEvent *event) override; // narrow panes: one button below the other
@@ -58,6 +58,7 @@ private:
     QString m_problem;
     Theme m_theme;
     bool m_isPresent = false;
+    bool m_isFetching = false;
     bool m_hasFailed = false; // the note says why
 };
 

