@@ -106,7 +106,7 @@ CommandLine parseCommandLine(const QStringList &arguments)
     if (parser.isSet(str("threads")))
         line.load.threads = static_cast<int>(number(parser, str("threads"), 0, 1024, true));
     if (parser.isSet(str("context")))
-        line.load.contextTokens = static_cast<int>(number(parser, str("context"), 0, 1 << 24, true));
+        line.contextTokens = static_cast<int>(number(parser, str("context"), 0, 1 << 24, true));
     if (parser.isSet(str("kv-budget")))
         line.load.kvBudgetBytes = static_cast<std::uint64_t>(number(parser, str("kv-budget"), 0, 1e15, true));
     if (parser.isSet(str("run")))

@@ -20,6 +20,7 @@ struct CommandLine
     LoadOptions load;
     std::optional<QString> prompt; // --run
     std::optional<PromptMode> promptMode;
+    std::optional<int> contextTokens; // 0: the model's own; load.contextTokens stays as it is
     std::optional<int> maxTokens;
     std::optional<float> temperature;
     std::optional<std::uint64_t> seed;

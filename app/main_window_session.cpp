@@ -110,12 +110,10 @@ void MainWindow::openAtStart(const CommandLine &line)
         m_loadOptions.backend = m_toolBar->backend();
     else
         m_toolBar->setBackend(line.load.backend);
-    if (line.load.contextTokens > 0) {
-        m_toolBar->setContextTokens(line.load.contextTokens);
-    } else {
-        m_loadOptions.contextTokens = m_toolBar->contextTokens();
-        m_loadOptions.takesLessContext = true; // remembered from another model, perhaps
-    }
+    if (line.contextTokens)
+        m_toolBar->setContextTokens(*line.contextTokens);
+    m_loadOptions.contextTokens = m_toolBar->contextTokens();
+    m_loadOptions.takesLessContext = !line.contextTokens; // remembered from another model, perhaps
     if (line.maxTokens)
         m_toolBar->setMaxTokens(*line.maxTokens);
     SamplingParams sampling = m_toolBar->sampling();

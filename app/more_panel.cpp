@@ -3,6 +3,7 @@
 
 #include "app/core/format.h"
 #include "app/number_boxes.h"
+#include "engine/engine.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -29,7 +30,7 @@ MorePanel::MorePanel(QWidget *parent)
     m_context->setObjectName(QStringLiteral("contextBox"));
     m_context->setToolTip(tr("Most tokens of prompt and answer together. More needs more memory for keys and values. "
                              "A change loads the model again; a model made for less gets what it was made for."));
-    m_context->addItem(tr("the model's, at most %1").arg(formatCount(8192)), 0);
+    m_context->addItem(tr("the model's, at most %1").arg(formatCount(kDefaultContextTokens)), 0);
     for (int count = 256; count <= 131072; count *= 2)
         m_context->addItem(formatCount(count), count);
     m_form->addRow(tr("top-k"), m_topK);

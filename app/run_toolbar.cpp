@@ -291,7 +291,7 @@ BackendChoice RunToolBar::backend() const
 
 void RunToolBar::setBackend(BackendChoice backend)
 {
-    const QSignalBlocker blocker(m_backend);
+    const QSignalBlocker blocker(this); // no loading; the box itself tells its twin
     m_backend->setCurrentIndex(backend == BackendChoice::Reference ? 1 : 0);
 }
 

@@ -25,11 +25,14 @@ enum class BackendChoice
     Cpu
 };
 
+// Models promise up to a million; memory for that is asked for on purpose.
+constexpr int kDefaultContextTokens = 8192;
+
 struct LoadOptions
 {
     BackendChoice backend = BackendChoice::Auto;
     int threads = 0;                 // 0: all cores
-    int contextTokens = 0;           // 0: the model's context length, at most 8192; more than the model has is refused
+    int contextTokens = 0;           // 0: the model's, at most kDefaultContextTokens; more than it has is refused
     bool takesLessContext = false;   // contextTokens is a wish: a model made for less gets what it has
     std::uint64_t kvBudgetBytes = 0; // 0: room for contextTokens
     bool hashesFile = false;         // SHA-256 of the file into ModelInfo (reads it once more)
@@ -110,7 +113,7 @@ struct PreparedPrompt
     std::vector<TextRange> userRanges;
     std::vector<TokenRecord> tokens;
     std::int64_t templateNs = 0, tokenizeNs = 0;
-    std::string warning; // for example a second begin token; "" if none
+    std::string warning;                  // for example a second begin token; "" if none
     std::optional<TextRange> secondBegin; // bytes of `text` of a second begin token
 };
 Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &request, const StopFlag &stop);

@@ -11,8 +11,7 @@ namespace lectern {
 
 namespace {
 
-constexpr int kDefaultContextTokens = 8192; // models promise up to a million; memory for that is asked for on purpose
-constexpr int kMaxThreadsPerCore = 4;       // beyond that every barrier waits for threads without a core
+constexpr int kMaxThreadsPerCore = 4; // beyond that every barrier waits for threads without a core
 
 struct Loader
 {

@@ -103,6 +103,34 @@ private slots:
         QCOMPARE(m_settings->answerLens(), AnswerLens::Tokens);
     }
 
+    void theContextOfTheCommandLineWinsOverTheRememberedOneAlsoWhenItIsTheModelsOwn()
+    {
+        m_settings->setContextTokens(512);
+        m_window.reset();
+        m_window = std::make_unique<MainWindow>(m_settings.get());
+        const auto *box = m_window->findChild<QComboBox *>(QStringLiteral("contextBox"));
+        QCOMPARE(box->currentData().toInt(), 512);
+        CommandLine line;
+        line.contextTokens = 0;
+        m_window->openAtStart(line);
+        QCOMPARE(box->currentData().toInt(), 0);
+        QCOMPARE(m_settings->contextTokens(), 512);
+    }
+
+    void theBackendOfTheCommandLineStandsUnderMoreTooAndCanBeChangedThere()
+    {
+        const auto *box = m_window->findChild<QComboBox *>(QStringLiteral("backendBox"));
+        auto *twin = m_window->findChild<QComboBox *>(QStringLiteral("backendBoxTwin"));
+        CommandLine line;
+        line.load.backend = BackendChoice::Reference;
+        m_window->openAtStart(line);
+        QCOMPARE(box->currentIndex(), 1);
+        QCOMPARE(twin->currentIndex(), 1);
+        twin->setCurrentIndex(0);
+        QCOMPARE(box->currentIndex(), 0);
+        QVERIFY(!m_settings->usesReference());
+    }
+
     void whatIsChosenComesBackInTheNextWindowAndTheLayoutCanBeReset()
     {
         const auto dock = [this](const char *name) { return m_window->findChild<QDockWidget *>(QLatin1String(name)); };
