@@ -257,9 +257,9 @@ void PromptPane::setMaxTokens(int count)
 
 void PromptPane::showNote(const QString &text, const QString &detail)
 {
-    m_note->showText(detail.isEmpty() ? text : text + QLatin1Char('\n') + detail);
     m_removeBegin->hide();
-    m_noteRow->show();
+    m_noteRow->show(); // first: a hidden label does not fit its height
+    m_note->showText(detail.isEmpty() ? text : text + QLatin1Char('\n') + detail);
 }
 
 // One edit of what the user wrote: in raw mode the text that is sent is the editor's.
@@ -316,12 +316,14 @@ void PromptPane::showEditedPrompt()
     showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
              prepared.tokens);
     m_sentPart->setVisible(m_editor->spans().size() != m_sent->spans().size());
+    const QString replaced =
+        tokens->replacedCount > 0 ? tr("%n invalid character(s) replaced", nullptr, tokens->replacedCount) : QString();
     if (prepared.secondBegin) {
-        showNote(tr("The prompt starts with two begin tokens, which makes answers worse."));
+        showNote(tr("The prompt starts with two begin tokens, which makes answers worse."), replaced);
         // Those of a template cannot be taken out here.
         m_removeBegin->setVisible(mode() == PromptMode::Raw && prepared.secondBegin->end > prepared.secondBegin->begin);
-    } else if (tokens->replacedCount > 0) {
-        showNote(tr("%n invalid character(s) replaced", nullptr, tokens->replacedCount));
+    } else if (!replaced.isEmpty()) {
+        showNote(replaced);
     }
     updateCounts();
 }
@@ -355,8 +357,7 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
         caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(record->reusedTokens);
     showSent(runId, caption, record->promptText, record->promptTokens);
     m_editRunPrompt->setVisible(!isEdited);
-    m_sentPart->setVisible(!isEdited || record->reusedTokens > 0 ||
-                           m_editor->spans().size() != m_sent->spans().size());
+    m_sentPart->setVisible(!isEdited || record->reusedTokens > 0 || m_editor->spans().size() != m_sent->spans().size());
 }
 
 void PromptPane::updateCounts()

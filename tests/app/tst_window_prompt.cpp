@@ -198,6 +198,20 @@ private slots:
         QCOMPARE(editor()->promptText(), QStringLiteral("<s>the \u00fc model"));
     }
 
+    void twoBeginTokensAndReplacedCharactersAreBothSaid()
+    {
+        test::TinyModelSpec spec;
+        spec.vocabulary = test::TinyVocabulary::SentencePiece;
+        QVERIFY(load(model("both.gguf", spec)));
+        promptPane()->setParsesSpecial(true);
+        const char16_t broken[] = {u'<', u's', u'>', 0xDBC0, u'b'};
+        editor()->replaceText(QString::fromUtf16(broken, 5));
+        QTRY_VERIFY(note()->isVisible());
+        for (const char *part : {"two begin tokens", "1 invalid character"})
+            QVERIFY2(note()->text().contains(QLatin1String(part)), qPrintable(note()->text()));
+        QTRY_VERIFY(note()->height() >= note()->heightForWidth(note()->width())); // all of it is seen
+    }
+
     void aPromptThatDoesNotFitIsSaidBeforeItRuns()
     {
         QVERIFY(load(tinyPath())); // context 256
@@ -247,8 +261,7 @@ private slots:
         QCOMPARE(m_window->session()->model()->engine.contextTokens, 1024);
         auto *box = m_window->findChild<QComboBox *>(QStringLiteral("contextBox"));
         m_window->findChild<QToolButton *>(QStringLiteral("samplingButton"))->menu()->popup({10, 10});
-        QSignalSpy loaded(m_window.get(), &MainWindow::loadEnded);
-        QTest::keyClicks(box, QStringLiteral("512"));
+        QTest::keyClicks(box, QStringLiteral("5")); // the only one that begins so
         QTRY_COMPARE_WITH_TIMEOUT(m_window->session()->state(), SessionState::Ready, test::kLoadMs);
         QTRY_COMPARE_WITH_TIMEOUT(m_window->session()->model()->engine.contextTokens, 512, test::kLoadMs);
         QVERIFY(label("statusFacts").contains(QStringLiteral("/ 512")));
