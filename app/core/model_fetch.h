@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Fetches the model that set-up brings, by running packaging/fetch_model.py beside the window. The script pins version
-// and checksum, resumes what an earlier try left, and puts the file into place in one step. GUI thread; never blocks.
+// and checksum, resumes what an earlier try left, and puts the file into place in one step. GUI thread; blocks in its
+// destructor only.
 #pragma once
 
 #include <QByteArray>
