@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import tempfile
+import time
 import unittest
 
 import tiny_gguf
@@ -20,13 +21,17 @@ def real_model():
     return path if os.path.isfile(path) else None
 
 
-def wait_until_it_handles(pid, number):
+def wait_until_it_handles(process, number):
     """Until the program keeps the signal from ending it: it blocks it, and a thread of its own waits for it."""
-    while True:
-        status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
         blocked = int(next(line for line in status.splitlines() if line.startswith("SigBlk")).split()[1], 16)
         if blocked >> (number - 1) & 1:
             return
+        if process.poll() is not None:
+            raise AssertionError(f"the program ended with {process.returncode} before it handled signal {number}")
+    raise AssertionError(f"after a minute the program does not handle signal {number}")
 
 
 class CliTest(unittest.TestCase):

@@ -211,7 +211,7 @@ class Generate(CliTest):
             command = [CLI, arguments[0], "--model", str(path), "--backend", "reference", *arguments[1:]]
             with self.subTest(arguments[0]), subprocess.Popen(command, stdout=subprocess.PIPE,
                                                               stderr=subprocess.PIPE) as process:
-                wait_until_it_handles(process.pid, signal.SIGINT)
+                wait_until_it_handles(process, signal.SIGINT)
                 process.send_signal(signal.SIGINT)
                 output, errors = process.communicate(timeout=60)
                 self.assertEqual((process.returncode, output, errors), (1, b"", b"lectern-cli: stopped by a signal\n"))
