@@ -6,6 +6,7 @@
 #include "app/core/engine_worker.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <thread>
 

@@ -310,25 +310,25 @@ private slots:
     void theRealModelGivesTheStoredLogits_data()
     {
         QTest::addColumn<Path>("path");
-        QTest::addColumn<QStringList>("left"); // out of the prompts
+        QTest::addColumn<QStringList>("leftOut"); // out of the prompts
         for (const auto &[title, path] : paths()) {
             const bool isReference = path.kind == BackendKind::Reference;
             const bool isSlow = isReference || path.isa == IsaLevel::Scalar;
-            QStringList left;
+            QStringList leftOut;
             if (isSlow && kIsSanitized)
-                left = {"medium", "chat", "code", "non_english", "long"};
+                leftOut = {"medium", "chat", "code", "non_english", "long"};
             else if (isReference)
-                left = {"code", "non_english", "long"};
+                leftOut = {"code", "non_english", "long"};
             else if (isSlow)
-                left = {"medium", "chat", "code", "long"};
-            QTest::newRow(qPrintable(title)) << path << left;
+                leftOut = {"medium", "chat", "code", "long"};
+            QTest::newRow(qPrintable(title)) << path << leftOut;
         }
     }
 
     void theRealModelGivesTheStoredLogits()
     {
         QFETCH(Path, path);
-        QFETCH(QStringList, left);
+        QFETCH(QStringList, leftOut);
         const auto file = modelPath();
         if (!file)
             QSKIP("SmolLM2-135M-Instruct.Q4_1.gguf is not there");
@@ -342,7 +342,7 @@ private slots:
         const bool hasGreedy = !kIsSanitized && (isExact || path.isa != IsaLevel::Scalar);
         m_kls.clear();
         for (const nlohmann::json &prompt : golden["prompts"]) {
-            if (left.contains(QString::fromStdString(prompt["name"])))
+            if (leftOut.contains(QString::fromStdString(prompt["name"])))
                 continue;
             checkPrompt(loaded, bounds, prompt, hasGreedy);
             if (QTest::currentTestFailed())
@@ -351,7 +351,7 @@ private slots:
         double sum = 0;
         for (const double kl : m_kls)
             sum += kl;
-        if (m_kls.empty() || (!isExact && !left.isEmpty())) // the int8 bound is for all six
+        if (m_kls.empty() || (!isExact && !leftOut.isEmpty())) // the int8 bound is for all six
             return;
         const double mean = sum / static_cast<double>(m_kls.size());
         qInfo("mean KL of %d prompts: %.3g", static_cast<int>(m_kls.size()), mean);
