@@ -29,6 +29,15 @@ public:
         return {};
     }
 
+    static QString outOfMemory(ErrorTask task)
+    {
+        if (task == ErrorTask::Export)
+            return tr("There is too little memory. Close other programs, or choose a smaller picture.");
+        if (task == ErrorTask::OpenRun)
+            return tr("There is too little memory. Close other programs, or delete runs from the list.");
+        return tr("There is too little memory. Close other programs, or choose a smaller model or context.");
+    }
+
     static QString cause(ErrorCode code, ErrorTask task)
     {
         switch (code) {
@@ -37,6 +46,8 @@ public:
                        ? tr("The model cannot take this prompt or this setting: change it.")
                        : tr("A setting does not fit: change it.");
         case ErrorCode::NotFound:
+            if (task == ErrorTask::Export)
+                return tr("The run is not there any more. Choose another one.");
             return tr("The file, or something that it must hold, is not there. Check the path or choose another file.");
         case ErrorCode::Unreadable:
             return tr("The file cannot be read. Check its rights, and that it is a file.");
@@ -47,7 +58,7 @@ public:
                        ? tr("The model's chat template cannot do this: use a raw prompt.")
                        : tr("The file is in order, but this version of Lectern cannot use it. Choose another one.");
         case ErrorCode::OutOfMemory:
-            return tr("There is too little memory. Close other programs, or choose a smaller model or context.");
+            return outOfMemory(task);
         case ErrorCode::ContextFull:
             return tr("The prompt is longer than the context holds. Shorten it, or enlarge the context under More.");
         case ErrorCode::Cancelled:

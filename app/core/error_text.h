@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// What errors and warnings of the engine mean to the user, in the user's language. The engine's own English text with
-// key, offset and tensor is shown below it.
+// What errors and warnings of the engine mean to the user, in the user's language. Below it the error's own text is
+// shown: English with key, offset and tensor if it is the engine's, translated if it was made in app/ or widgets/.
 #pragma once
 
 #include "engine/base/result.h"
 #include "engine/text/vocabulary.h"
 
 #include <QString>
-#include <QStringList>
 
 namespace lectern {
 

@@ -42,6 +42,17 @@ private slots:
         QVERIFY(errorHeadline(ErrorCode::Unsupported, ErrorTask::Run).contains(QStringLiteral("raw prompt")));
     }
 
+    void theAdviceFitsWhatWasBeingDone()
+    {
+        const auto advice = [](ErrorCode code, ErrorTask task) { return errorHeadline(code, task); };
+        QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::LoadModel).contains(QStringLiteral("smaller model")));
+        QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::Run).contains(QStringLiteral("smaller model")));
+        QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::Export).contains(QStringLiteral("smaller picture")));
+        QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::OpenRun).contains(QStringLiteral("delete runs")));
+        QVERIFY(!advice(ErrorCode::NotFound, ErrorTask::Export).contains(QStringLiteral("path")));
+        QVERIFY(advice(ErrorCode::NotFound, ErrorTask::OpenRun).contains(QStringLiteral("Check the path")));
+    }
+
     void everyWarningHasItsOwnWords()
     {
         QSet<QString> texts;
