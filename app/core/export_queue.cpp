@@ -17,13 +17,14 @@ Result<void> runSteps(const std::vector<ExportStep> &steps, const StopFlag &stop
     try {
         for (const ExportStep &step : steps) {
             if (stop.isRequested())
-                return fail(ErrorCode::Cancelled, "stopped");
+                return fail(ErrorCode::Cancelled, ExportQueue::tr("stopped").toStdString());
             if (const Result<void> result = step(); !result)
                 return result;
             ++done;
         }
     } catch (const std::bad_alloc &) {
-        return fail(ErrorCode::OutOfMemory, "there is too little memory to make this file");
+        return fail(ErrorCode::OutOfMemory,
+                    ExportQueue::tr("there is too little memory to make this file").toStdString());
     }
     return {};
 }
@@ -48,7 +49,7 @@ void ExportQueue::start(std::vector<ExportStep> steps, Done done)
     if (m_running++ == 0) {
         m_doneSteps = 0;
         m_steps = 0;
-        m_toldSteps = -1;
+        m_toldDone = -1;
         m_toldCancel = false;
         m_clock.start();
         m_timer.start();
@@ -82,9 +83,10 @@ void ExportQueue::tellProgress()
     const qint64 elapsed = m_clock.elapsed();
     const int doneSteps = m_doneSteps;
     const bool canCancel = elapsed >= kCancelMs;
-    if (elapsed < kShowMs || (doneSteps == m_toldSteps && canCancel == m_toldCancel))
+    if (elapsed < kShowMs || (doneSteps == m_toldDone && m_steps == m_toldSteps && canCancel == m_toldCancel))
         return;
-    m_toldSteps = doneSteps;
+    m_toldDone = doneSteps;
+    m_toldSteps = m_steps;
     m_toldCancel = canCancel;
     Q_EMIT progressed(doneSteps, m_steps, canCancel);
 }

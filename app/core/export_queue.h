@@ -52,7 +52,8 @@ private:
     std::atomic<int> m_doneSteps{0};
     int m_steps = 0;
     int m_running = 0; // exports
-    int m_toldSteps = -1;
+    int m_toldDone = -1;
+    int m_toldSteps = 0;
     bool m_toldCancel = false;
     QThreadPool m_pool; // the last member: goes first
 };
