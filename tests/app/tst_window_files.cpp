@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The real window and files: models by path, drop and recent list, saved runs, exports.
+// The real window and files: models by path, drop, dialog and recent list, and saved runs.
 #include "engine/trace/run_json.h"
 #include "tests/app/window_fixture.h"
 #include "tests/support/models.h"
@@ -9,10 +9,8 @@
 #include <QDir>
 #include <QDropEvent>
 #include <QFileDialog>
-#include <QImage>
 #include <QLineEdit>
 #include <QMimeData>
-#include <QXmlStreamReader>
 
 using namespace lectern;
 
@@ -21,13 +19,6 @@ class TestWindowFiles : public test::WindowFixture
     Q_OBJECT
 
 private slots:
-    void aFirstStartWithoutAModelSaysWhatToDo()
-    {
-        m_window->openAtStart({});
-        QVERIFY(m_window->messageText().contains(QStringLiteral("packaging/run.sh")));
-        QVERIFY(!action("run")->isEnabled());
-    }
-
     void aFileThatIsNoModelIsNamedAndTheNextOneLoads()
     {
         const QString path = m_folder.filePath(QStringLiteral("page.gguf"));
