@@ -21,6 +21,15 @@ bool hasDisplay()
            qEnvironmentVariableIsSet("QT_QPA_PLATFORM");
 }
 
+QtMessageHandler nextHandler = nullptr;
+
+// Qt's plugin for machines without a display says this of every window: nothing that the user could change.
+void leaveOutSizeHints(QtMsgType type, const QMessageLogContext &context, const QString &message)
+{
+    if (message != QLatin1String("This plugin does not support propagateSizeHints()"))
+        nextHandler(type, context, message);
+}
+
 QStringList rawArguments(int argc, char **argv)
 {
     QStringList arguments;
@@ -46,6 +55,8 @@ int main(int argc, char **argv)
     }
 
     QApplication application(argc, argv);
+    if (QGuiApplication::platformName() == QLatin1String("offscreen"))
+        nextHandler = qInstallMessageHandler(leaveOutSizeHints);
     QGuiApplication::setApplicationDisplayName(QStringLiteral("Lectern"));
     QGuiApplication::setDesktopFileName(QStringLiteral("io.lectern.Lectern"));
     QGuiApplication::setWindowIcon(QIcon(QStringLiteral(":/icons/lectern.svg")));

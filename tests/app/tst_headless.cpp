@@ -64,6 +64,7 @@ private slots:
                          QStringLiteral("--export"), folder, QStringLiteral("--quit")},
                         {{QStringLiteral("TMPDIR"), folder}});
         QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
+        QVERIFY2(!outcome.err.contains(QStringLiteral("plugin")), qPrintable(outcome.err));
         QCOMPARE(outcome.out.count(QLatin1Char('\n')), 13);
         const auto record = loadRun((folder + QStringLiteral("/run.lectern.json")).toStdString());
         QVERIFY2(record.has_value(), record ? "" : record.error().text().c_str());
