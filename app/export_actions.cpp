@@ -15,6 +15,8 @@
 #include <QMenu>
 #include <QMimeData>
 
+#include <utility>
+
 namespace lectern {
 
 ExportActions::ExportActions(RunStore *store, Settings *settings, std::vector<NamedChart> charts, QWidget *window)
@@ -29,10 +31,7 @@ ExportActions::ExportActions(RunStore *store, Settings *settings, std::vector<Na
         Q_EMIT progressed(m_closesWhenIdle ? closingText() : tr("Writing files: %1 of %2 done …").arg(done).arg(steps),
                           canCancel);
     });
-    connect(&m_queue, &ExportQueue::idle, this, [this] {
-        if (std::exchange(m_closesWhenIdle, false))
-            m_window->close();
-    });
+    connect(&m_queue, &ExportQueue::idle, this, &ExportActions::endAll);
     window->installEventFilter(this);
 }
 
@@ -153,7 +152,7 @@ void ExportActions::copyChart(RunChart &chart)
     options.format = ChartFormat::Png;
     auto drawing = recordChart(chart, options, m_isDark ? Theme::dark() : Theme::light());
     if (!drawing) {
-        Q_EMIT failed(drawing.error());
+        addFailure(drawing.error());
         return;
     }
     struct Picture
@@ -239,7 +238,7 @@ void ExportActions::askForFile(const QString &title, const QString &suggestion, 
             [this, makeStep = std::move(makeStep), written = std::move(written)](const QString &path) {
                 Result<ExportStep> step = makeStep(path);
                 if (!step) {
-                    Q_EMIT failed(step.error());
+                    addFailure(step.error());
                     return;
                 }
                 m_queue.start({std::move(*step)}, [this, path, written](const Result<void> &result) {
@@ -261,9 +260,34 @@ void ExportActions::endExport(const Result<void> &result, const QString &text)
     } else if (result.error().code == ErrorCode::Cancelled) {
         Q_EMIT exported(tr("Writing was cancelled. Files that were already done are kept."));
     } else {
-        m_closesWhenIdle = false; // the reason must be seen
-        Q_EMIT failed(result.error());
+        addFailure(result.error());
     }
+}
+
+// Kept until all is done: what the exports after it say would take its place.
+void ExportActions::addFailure(const Error &error)
+{
+    m_closesWhenIdle = false; // the reason must be seen
+    m_failures.push_back(error);
+    if (!m_queue.isBusy())
+        endAll();
+}
+
+void ExportActions::endAll()
+{
+    const bool closes = std::exchange(m_closesWhenIdle, false);
+    const std::vector<Error> failures = std::exchange(m_failures, {});
+    if (!failures.empty())
+        Q_EMIT failed(failures);
+    else if (closes)
+        m_window->close();
+    Q_EMIT ended();
+}
+
+void ExportActions::cancel()
+{
+    m_closesWhenIdle = false; // the window says what was left out
+    m_queue.cancel();
 }
 
 // Closing waits for what is being written: a file that fails must not go unsaid.

@@ -31,12 +31,14 @@ public:
     void saveRunAs(int runId);
     // The run with all charts into `folder`, which may exist; `done` gets the paths.
     void writeBundle(const RunEntry &run, const QString &folder, std::function<void(const Result<QStringList> &)> done);
+    void cancel(); // what has not begun; a window that was to close stays
     ExportQueue *queue() { return &m_queue; }
 
 Q_SIGNALS:
-    void exported(const QString &text); // for the message bar
-    void failed(const lectern::Error &error);
-    void progressed(const QString &text, bool canCancel); // what lasts over half a second
+    void exported(const QString &text);                     // for the message bar
+    void failed(const std::vector<lectern::Error> &errors); // of all exports until none is left
+    void progressed(const QString &text, bool canCancel);   // what lasts over half a second
+    void ended();                                           // no export is left: progress is of the past
 
 protected:
     bool eventFilter(QObject *watched, QEvent *event) override;
@@ -58,6 +60,8 @@ private:
     void askForFile(const QString &title, const QString &suggestion, const QString &filter, const QString &suffix,
                     MakeStep makeStep, std::function<void(const QString &)> written);
     void endExport(const Result<void> &result, const QString &text);
+    void addFailure(const Error &error);
+    void endAll();
     QString closingText() const;
     RunStore *m_store;
     Settings *m_settings;
@@ -68,6 +72,7 @@ private:
     bool m_isDark = false;
     QStringList m_givenFolders;    // of exports of everything; the last ones may not be there yet
     bool m_closesWhenIdle = false; // the user wanted to close the window meanwhile
+    std::vector<Error> m_failures; // since the queue was idle
     ExportQueue m_queue;
 };
 

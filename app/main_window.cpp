@@ -237,9 +237,21 @@ void MainWindow::resetLayout(const QSize &size)
 
 void MainWindow::showError(const Error &error, ErrorTask task)
 {
-    m_status->setProblemCount(++m_problemCount);
-    m_messages->showProblem(MessageBar::Kind::Error, errorHeadline(error.code, task),
-                            QString::fromStdString(error.text()));
+    showErrors({error}, task);
+}
+
+void MainWindow::showErrors(const std::vector<Error> &errors, ErrorTask task)
+{
+    QStringList headlines, details;
+    for (const Error &error : errors) {
+        headlines << errorHeadline(error.code, task);
+        details << QString::fromStdString(error.text());
+    }
+    headlines.removeDuplicates();
+    m_problemCount += static_cast<int>(errors.size());
+    m_status->setProblemCount(m_problemCount);
+    m_messages->showProblem(MessageBar::Kind::Error, headlines.join(QLatin1Char('\n')),
+                            details.join(QLatin1Char('\n')));
 }
 
 void MainWindow::showModelWarnings()

@@ -111,6 +111,7 @@ private:
     void updateState();
     void finishRun(int runId);
     void showError(const Error &error, ErrorTask task);
+    void showErrors(const std::vector<Error> &errors, ErrorTask task); // in one message
     void showModelWarnings();
     void removeRun(int runId);
 
@@ -137,6 +138,7 @@ private:
     QAction *m_projectorAction;
     QMenu *m_recentRunsMenu = nullptr;
     int m_problemCount = 0;
+    QString m_exportProgress; // as shown last while exports go on
     QThreadPool m_opener; // reads saved runs, one after the other: the last one asked for is shown
     int m_runsBeingOpened = 0;
     bool m_appliesCommandLine = false; // changes are not remembered meanwhile

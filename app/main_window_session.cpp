@@ -66,11 +66,17 @@ void MainWindow::connectSession()
     connect(m_exports, &ExportActions::exported, this,
             [this](const QString &text) { m_messages->showMessage(MessageBar::Kind::Info, text); });
     connect(m_exports, &ExportActions::progressed, this, [this](const QString &text, bool canCancel) {
+        m_exportProgress = text;
         m_messages->showMessage(MessageBar::Kind::Info, text, canCancel ? tr("Cancel") : QString(),
-                                [this] { m_exports->queue()->cancel(); });
+                                [this] { m_exports->cancel(); });
+    });
+    connect(m_exports, &ExportActions::ended, this, [this] {
+        if (!m_exportProgress.isEmpty() && m_messages->text() == m_exportProgress)
+            m_messages->dismiss();
+        m_exportProgress.clear();
     });
     connect(m_exports, &ExportActions::failed, this,
-            [this](const Error &error) { showError(error, ErrorTask::Export); });
+            [this](const std::vector<Error> &errors) { showErrors(errors, ErrorTask::Export); });
     connect(m_toolBar, &RunToolBar::loadOptionsChanged, this, [this] {
         m_loadOptions.backend = m_toolBar->backend();
         m_loadOptions.contextTokens = m_toolBar->contextTokens();

@@ -199,11 +199,29 @@ private slots:
         QTRY_VERIFY_WITH_TIMEOUT(m_window->messageText().contains(QStringLiteral("0 of 2")), test::kRunMs);
         auto *cancel = m_window->findChild<QPushButton *>(QStringLiteral("messageAction"));
         QTRY_VERIFY_WITH_TIMEOUT(cancel->isVisible(), test::kRunMs);
+        queue()->start({[] { return Result<void>(); }}, [](const Result<void> &) {});
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->messageText().contains(QStringLiteral("0 of 3")), test::kRunMs);
         QTest::mouseClick(cancel, Qt::LeftButton);
         gate.open();
         const QString said = outcome();
         QVERIFY2(said.contains(QStringLiteral("cancelled")), qPrintable(said));
         QVERIFY(filesIn(target()).isEmpty());
+    }
+
+    // As in a job with --screenshot, which shows no message of its own.
+    void progressGoesWhenAllIsDone()
+    {
+        addRun();
+        Gate gate(queue());
+        int written = 0;
+        m_window->exports()->writeBundle(*m_window->runs()->current(), target(), [&](const Result<QStringList> &paths) {
+            written = paths ? static_cast<int>(paths->size()) : -1;
+        });
+        QTRY_VERIFY_WITH_TIMEOUT(m_window->messageText().contains(QStringLiteral("Writing files")), test::kRunMs);
+        gate.open();
+        outcome();
+        QCOMPARE(written, 13);
+        QVERIFY(m_window->findChild<MessageBar *>()->isHidden());
     }
 
     void closingWaitsForTheFile()
@@ -218,6 +236,41 @@ private slots:
         gate.open();
         QTRY_VERIFY_WITH_TIMEOUT(!m_window->isVisible(), test::kRunMs);
         QVERIFY(loadRun(path.toStdString()));
+    }
+
+    void cancellingKeepsTheWindowOpen()
+    {
+        addRun();
+        Gate gate(queue());
+        QVERIFY(saveRunTo(target() + QStringLiteral("/last.lectern.json")));
+        m_window->close();
+        auto *cancel = m_window->findChild<QPushButton *>(QStringLiteral("messageAction"));
+        QVERIFY(cancel->isVisible());
+        QTest::mouseClick(cancel, Qt::LeftButton);
+        gate.open();
+        const QString said = outcome();
+        QVERIFY2(said.contains(QStringLiteral("cancelled")), qPrintable(said));
+        QVERIFY(m_window->isVisible());
+        QVERIFY(filesIn(target()).isEmpty());
+    }
+
+    void failuresAreSaidTogetherAfterWhatWasWritten()
+    {
+        addRun();
+        Gate gate(queue());
+        for (const char *name : {"one.csv", "good.csv", "two.csv", "last.csv"}) {
+            const QString path = target() + QLatin1Char('/') + QLatin1String(name);
+            action("tokensCsv")->trigger();
+            QVERIFY(chooseFile(path));
+            if (qstrcmp(name, "one.csv") == 0 || qstrcmp(name, "two.csv") == 0)
+                QVERIFY(QDir().mkpath(path)); // cannot be replaced by a file
+        }
+        gate.open();
+        const QString said = outcome();
+        QVERIFY2(said.contains(QStringLiteral("one.csv")) && said.contains(QStringLiteral("two.csv")),
+                 qPrintable(said));
+        QCOMPARE(label("messageText").count(QStringLiteral("Writing failed.")), 1);
+        QCOMPARE(filesIn(target()), QStringList({QStringLiteral("good.csv"), QStringLiteral("last.csv")}));
     }
 
     void aFailureKeepsTheWindowOpenAndTheOldFileInPlace()
