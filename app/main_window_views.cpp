@@ -2,7 +2,6 @@
 // MainWindow: what the panes show.
 #include "app/main_window.h"
 
-#include "app/core/live_metrics.h"
 #include "app/run_status_bar.h"
 #include "app/run_toolbar.h"
 #include "widgets/answer_pane.h"
@@ -77,7 +76,7 @@ void MainWindow::showCurrentRun()
     updateOffer();
 }
 
-// Once per frame for the run that grew.
+// For the run that grew, in every frame that shows its figures too; its text has been shown by then.
 void MainWindow::updateRun(int runId)
 {
     const RunEntry *run = m_store.find(runId);
@@ -89,8 +88,7 @@ void MainWindow::updateRun(int runId)
         m_status->setState(m_session->state(), m_session->model(), run->record->state == RunState::Decode);
     if (runId != m_store.currentId())
         return;
-    m_answer->updateRun();
-    m_metrics->setMetrics(liveMetrics(run->record));
+    m_metrics->setMetrics(run->metrics->now());
     m_status->setRun(run->record);
     // The pane below the editor shows what was sent, as soon as it is known.
     if (m_shownPromptRun != runId && !run->record->promptTokens.empty()) {
@@ -104,7 +102,7 @@ void MainWindow::updateCharts()
     QVector<ShownRun> shown;
     for (const RunEntry &run : m_store.runs())
         if (run.isOverlaid || run.id == m_store.currentId())
-            shown.push_back({run.id, run.title, run.record, run.style, run.id == m_store.currentId()});
+            shown.push_back({run.id, run.title, run.record, run.style, run.id == m_store.currentId(), run.metrics});
     for (const NamedChart &chart : m_charts)
         chart.chart->setRuns(shown);
 }

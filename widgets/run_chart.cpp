@@ -2,7 +2,6 @@
 // Data flow and input of the charts; drawing is in run_chart_paint.cpp.
 #include "widgets/run_chart.h"
 
-#include "app/core/live_metrics.h"
 #include "widgets/still_label.h"
 
 #include <QApplication>
@@ -158,6 +157,9 @@ void RunChart::setRuns(const QVector<ShownRun> &runs)
     m_runs = runs;
     for (ShownRun &run : m_runs) {
         run.title = singleLine(run.title);
+        if (!run.metrics) {
+            run.metrics = std::make_shared<LiveMetrics>(run.record);
+        }
     }
     rebuild();
     updateTexts();
@@ -204,7 +206,7 @@ const ShownRun *RunChart::findRun(int runId) const
 
 const Metrics &RunChart::metricsFor(const ShownRun &run)
 {
-    return liveMetrics(run.record);
+    return run.metrics->now();
 }
 
 void RunChart::replotLater()

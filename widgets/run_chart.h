@@ -38,6 +38,7 @@ struct ShownRun
     std::shared_ptr<const RunRecord> record;
     int style = 0;
     bool isCurrent = false;
+    std::shared_ptr<LiveMetrics> metrics = nullptr; // of the record; a chart makes its own if there are none
 
     bool isLive() const { return record->state != RunState::Finished && record->state != RunState::Failed; }
 };
@@ -90,7 +91,7 @@ protected:
     const QVector<ShownRun> &runs() const { return m_runs; }
     const ShownRun *currentRun() const;
     const ShownRun *findRun(int runId) const;
-    static const Metrics &metricsFor(const ShownRun &run); // see live_metrics.h
+    static const Metrics &metricsFor(const ShownRun &run); // as of now
 
     void setXAxis(const QString &name, const AxisUnit &unit, double end, bool isCount, double begin = 0);
     void setYAxis(const QString &name, const AxisUnit &unit, double end); // empty name: no y axis

@@ -52,7 +52,9 @@ RunEntry *RunStore::entry(int id)
 int RunStore::add(std::shared_ptr<RunRecord> record, const QString &title, const QString &filePath)
 {
     const int id = ++m_lastId;
-    m_runs.push_back({id, title.simplified(), filePath, std::move(record), leastUsedStyle(m_runs), false});
+    auto metrics = std::make_shared<LiveMetrics>(record);
+    m_runs.push_back(
+        {id, title.simplified(), filePath, std::move(record), leastUsedStyle(m_runs), false, std::move(metrics)});
     Q_EMIT runAdded(id);
     setCurrent(id);
     return id;

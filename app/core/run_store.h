@@ -2,7 +2,7 @@
 // The runs of this session: live, finished and opened from files. Only the GUI thread reads and writes it.
 #pragma once
 
-#include "engine/trace/metrics.h"
+#include "app/core/live_metrics.h"
 #include "engine/trace/run_record.h"
 
 #include <QObject>
@@ -28,7 +28,8 @@ struct RunEntry
     QString filePath; // set once saved or opened
     std::shared_ptr<RunRecord> record;
     int style = 0;
-    bool isOverlaid = false; // shown in every chart beside the current run
+    bool isOverlaid = false;                        // shown in every chart beside the current run
+    std::shared_ptr<LiveMetrics> metrics = nullptr; // of the record, for all panes
 
     // The record as it is now, for other threads: itself once the run has ended, a copy while it grows (1.5 ms for
     // 8,000 tokens with 20 candidates each).

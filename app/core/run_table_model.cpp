@@ -2,7 +2,6 @@
 #include "app/core/run_table_model.h"
 
 #include "app/core/format.h"
-#include "app/core/live_metrics.h"
 #include "app/core/metric_text.h"
 
 #include <algorithm>
@@ -111,11 +110,6 @@ QString RunTableModel::backendText(const EngineInfo &engine)
                                : tr("%1 · %n threads", nullptr, engine.threads).arg(name);
 }
 
-const Metrics &RunTableModel::metricsFor(const RunEntry &run)
-{
-    return liveMetrics(run.record);
-}
-
 // The file's name says more than general.name, which is often a note of the training ("Smollm2 135M 8k Lc100K Mix1
 // Ep2").
 static QString modelText(const ModelInfo &model)
@@ -135,15 +129,15 @@ QString RunTableModel::text(const RunEntry &run, int column) const
     case Backend:
         return backendText(record.engine);
     case Prompt:
-        return formatCount(metricsFor(run).promptTokens);
+        return formatCount(run.metrics->now().promptTokens);
     case Output:
-        return formatCount(metricsFor(run).outputTokens);
+        return formatCount(run.metrics->now().outputTokens);
     case Outcome:
         return outcomeText(record);
     case Overlay:
         return {};
     default:
-        return metricText(metricOf(column), metricsFor(run)).value;
+        return metricText(metricOf(column), run.metrics->now()).value;
     }
 }
 
@@ -164,23 +158,23 @@ QString RunTableModel::toolTip(const RunEntry &run, int column) const
                    : fromUtf8(record.engine.instructionSet);
     case Prompt:
         return tr("Prompt tokens: %1; from the cache of the run before: %2, evaluated: %3")
-            .arg(formatCount(metricsFor(run).promptTokens), formatCount(metricsFor(run).reusedTokens),
-                 formatCount(metricsFor(run).evaluatedTokens));
+            .arg(formatCount(run.metrics->now().promptTokens), formatCount(run.metrics->now().reusedTokens),
+                 formatCount(run.metrics->now().evaluatedTokens));
     case Output:
         return tr("Tokens: %1; forward passes: %2")
-            .arg(formatCount(metricsFor(run).outputTokens), formatCount(metricsFor(run).passes));
+            .arg(formatCount(run.metrics->now().outputTokens), formatCount(run.metrics->now().passes));
     case Outcome:
         return record.error ? fromUtf8(record.error->text()) : outcomeText(record);
     case Overlay:
         return tr("Show this run in every chart beside the current one");
     default:
-        return metricText(metricOf(column), metricsFor(run)).toolTip;
+        return metricText(metricOf(column), run.metrics->now()).toolTip;
     }
 }
 
 QVariant RunTableModel::sortKey(const RunEntry &run, int column) const
 {
-    const Metrics &metrics = metricsFor(run);
+    const Metrics &metrics = run.metrics->now();
     switch (column) {
     case Prompt:
         return metrics.promptTokens;

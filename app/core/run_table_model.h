@@ -51,7 +51,6 @@ public:
 
 private:
     static QString backendText(const EngineInfo &engine);
-    static const Metrics &metricsFor(const RunEntry &run);
     QString text(const RunEntry &run, int column) const;
     QString toolTip(const RunEntry &run, int column) const;
     QVariant sortKey(const RunEntry &run, int column) const;
