@@ -29,7 +29,8 @@ public:
     explicit MessageBar(QWidget *parent = nullptr);
     void setTheme(const Theme &theme);
     void showMessage(Kind kind, const QString &text, const QString &actionText = {}, std::function<void()> action = {});
-    // What happened and what to do; below it `detail`, exact and in English.
+    // What happened and what to do; below it `detail`, exact: the engine's is English, that of app/ and widgets/ is
+    // not.
     void showProblem(Kind kind, const QString &headline, const QString &detail);
     void dismiss();
     QString text() const;
