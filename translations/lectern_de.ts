@@ -251,6 +251,18 @@
         <source>The model&apos;s chat template cannot do this: use a raw prompt.</source>
         <translation>Die Chat-Vorlage des Modells kann das nicht: Nehmen Sie einen rohen Prompt.</translation>
     </message>
+    <message>
+        <source>There is too little memory. Close other programs, or choose a smaller picture.</source>
+        <translation>Es ist zu wenig Speicher da. Andere Programme schließen oder ein kleineres Bild wählen.</translation>
+    </message>
+    <message>
+        <source>There is too little memory. Close other programs, or delete runs from the list.</source>
+        <translation>Es ist zu wenig Speicher da. Andere Programme schließen oder Läufe aus der Liste löschen.</translation>
+    </message>
+    <message>
+        <source>The run is not there any more. Choose another one.</source>
+        <translation>Der Lauf ist nicht mehr da. Einen anderen wählen.</translation>
+    </message>
 </context>
 <context>
     <name>lectern::ExportActions</name>
@@ -348,6 +360,17 @@
     <message>
         <source>The window closes as soon as all files are written.</source>
         <translation>Das Fenster schließt sich, sobald alle Dateien geschrieben sind.</translation>
+    </message>
+</context>
+<context>
+    <name>lectern::ExportQueue</name>
+    <message>
+        <source>stopped</source>
+        <translation>abgebrochen</translation>
+    </message>
+    <message>
+        <source>there is too little memory to make this file</source>
+        <translation>für diese Datei ist zu wenig Speicher da</translation>
     </message>
 </context>
 <context>
