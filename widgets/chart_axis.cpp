@@ -51,19 +51,27 @@ double liveEnd(double needed, double shown, double smallest)
 
 double UnitTicker::getTickStep(const QCPRange &range)
 {
-    const double wanted = std::max(range.size(), 1e-12) / std::max(1, mTickCount) / m_unit.factor;
-    const double magnitude = std::pow(10.0, std::floor(std::log10(wanted)));
+    const double size = std::max(range.size(), 1e-12) / m_unit.factor;
+    const double wanted = size / std::max(1, mTickCount);
+    double magnitude = std::pow(10.0, std::floor(std::log10(wanted)));
     double step = 10 * magnitude;
     for (const double mantissa : {5.0, 2.5, 2.0, 1.0}) {
         if (mantissa * magnitude >= wanted * (1 - 1e-9)) {
             step = mantissa * magnitude;
         }
     }
+    if (step > size) {
+        magnitude = std::pow(10.0, std::floor(std::log10(size)));
+        for (const double mantissa : {1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0}) {
+            step = mantissa * magnitude <= size * (1 + 1e-9) ? mantissa * magnitude : step;
+        }
+    }
     if (m_isInteger) {
         step = std::max(1.0, std::ceil(step));
     }
     // 2.5 needs one decimal more than 2 or 5.
-    const bool isQuarter = std::abs(step / magnitude - 2.5) < 1e-6;
+    const double shown = step / magnitude;
+    const bool isQuarter = std::abs(shown - std::round(shown)) > 1e-6;
     m_decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step * 1.0000001))) + (isQuarter ? 1 : 0));
     return step * m_unit.factor;
 }
@@ -75,11 +83,10 @@ int UnitTicker::getSubTickCount(double)
 
 QString UnitTicker::getTickLabel(double tick, const QLocale &, QChar, int)
 {
-    if (tick >= m_labelEnd) {
-        return {};
-    }
     const double shown = std::abs(tick) < 1e-12 ? 0 : tick / m_unit.factor;
-    return shown == 0 ? QStringLiteral("0") : QLocale().toString(shown, 'f', m_decimals);
+    m_lastTick = tick;
+    m_lastLabel = shown == 0 ? QStringLiteral("0") : QLocale().toString(shown, 'f', m_decimals);
+    return m_lastLabel;
 }
 
 } // namespace lectern

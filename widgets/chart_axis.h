@@ -5,8 +5,6 @@
 #include <QString>
 #include <qcustomplot.h>
 
-#include <limits>
-
 namespace lectern {
 
 // Values are kept in one base unit (milliseconds, bytes, tokens); an axis shows value ÷ factor.
@@ -26,14 +24,16 @@ double stepUp(double value);
 // steps.
 double liveEnd(double needed, double shown, double smallest);
 
-// Ticks at 1, 2, 2.5, 5 · 10^n of the shown unit. Labels that would run into the axis name, at `labelEnd` and above,
-// are left out.
+// Ticks at 1, 2, 2.5, 5 · 10^n of the shown unit; where such a step is longer than the whole range, one at a round
+// value in its upper third.
 class UnitTicker : public QCPAxisTicker
 {
 public:
     void setUnit(const AxisUnit &unit) { m_unit = unit; }
     void setIntegers(bool on) { m_isInteger = on; }
-    void setLabelEnd(double labelEnd) { m_labelEnd = labelEnd; }
+    // The last label made, and its value.
+    double lastTick() const { return m_lastTick; }
+    const QString &lastLabel() const { return m_lastLabel; }
 
 protected:
     double getTickStep(const QCPRange &range) override;
@@ -43,7 +43,8 @@ protected:
 private:
     AxisUnit m_unit;
     bool m_isInteger = false;
-    double m_labelEnd = std::numeric_limits<double>::infinity();
+    double m_lastTick = 0;
+    QString m_lastLabel;
     int m_decimals = 0;
 };
 

@@ -61,6 +61,10 @@ void KvChart::updateAxes(const QSizeF &)
     }
     double end = tokens * 1.2;
     if (isLive) {
+        if (current && hasNoCache(*current)) {
+            // The formula is all it has.
+            bytes = std::max(bytes, static_cast<double>(current->record->engine.kvBytesPerToken) * tokens);
+        }
         d->liveTokens = end = liveEnd(tokens * 1.05, d->liveTokens, 20);
         d->liveBytes = bytes = liveEnd(bytes * 1.05, d->liveBytes, 1000);
     } else {
@@ -69,7 +73,7 @@ void KvChart::updateAxes(const QSizeF &)
         }
         bytes *= 1.04;
     }
-    setXAxis(tr("tokens held"), {}, end, true);
+    setXAxis(tr("tokens held"), tr("tokens"), {}, end, true);
     setYAxis(tr("memory"), byteUnit(bytes), bytes);
 }
 
@@ -79,9 +83,13 @@ QVector<HeadlinePart> KvChart::headline() const
     if (!run) {
         return {};
     }
-    const QString formula = tr("formula %1 per token").arg(formatBytes(run->record->engine.kvBytesPerToken));
+    const std::uint64_t perToken = run->record->engine.kvBytesPerToken;
+    const QString formula = tr("formula %1 per token").arg(formatBytes(perToken));
     if (hasNoCache(*run)) {
-        return {{tr("cache off: 0 bytes held"), true}, {formula, false}};
+        const auto context = static_cast<std::uint64_t>(metricsFor(*run).contextTokens);
+        return {{tr("KV cache off: 0 bytes held"), true},
+                {tr("a cache would hold %1").arg(formatBytes(perToken * context)), false},
+                {formula, false}};
     }
     const KvSample now = run->record->kv.empty() ? KvSample{} : run->record->kv.back();
     return {{tr("%Ln tokens", "held in the cache", now.tokens), true},

@@ -101,14 +101,17 @@ void KvChart::drawUsed(QCPPainter *painter, const QRectF &area, const ShownRun &
         painter->setBrush(color);
         painter->drawPolygon(inside);
     };
-    fillTo(0, reused, mixed(theme().card, theme().prefillColor, 0.35));
+    // Beside other runs the parts differ by lightness.
+    const QColor decode = currentColor(theme().kvColor);
+    const QColor prefill = runs().size() > 1 ? mixed(theme().card, decode, 0.6) : theme().prefillColor;
+    fillTo(0, reused, mixed(theme().card, prefill, 0.35));
     for (double at = std::ceil(std::max(x(0), area.left())); at < std::min(x(reused), area.right()); at += 4) {
-        painter->setPen(QPen(theme().prefillColor, 1));
+        painter->setPen(QPen(prefill, 1));
         painter->drawLine(QPointF(at + 0.5, std::max(area.top(), y(usedAt(series, valueAt(at))))),
                           QPointF(at + 0.5, area.bottom()));
     }
-    fillTo(reused, prompt, theme().prefillColor);
-    fillTo(prompt, series.lastTokens(), theme().kvColor);
+    fillTo(reused, prompt, prefill);
+    fillTo(prompt, series.lastTokens(), decode);
     // A fine line between the two parts: colour alone would not do.
     if (prompt > 0 && series.lastTokens() > prompt && x(prompt) > area.left() && x(prompt) < area.right()) {
         const double at = std::floor(x(prompt)) + 0.5;

@@ -96,10 +96,11 @@ void LatencyChart::updateAxes(const QSizeF &area)
         }
     }
     d->axisTop = top;
-    // Room for the line that tells the value of a cut bar.
+    // Room for the line that tells the value of a cut bar, unless it would take half of the plot.
     const double text = QFontMetricsF(smallFont()).height() * 1.25;
-    const double share = std::clamp(1 - text / std::max(1.0, area.height()), 0.5, 1.0);
-    setXAxis(tr("output token"), {}, end + 0.5, true, 0.5);
+    d->hasTextLine = area.height() >= 2 * text;
+    const double share = d->hasTextLine ? 1 - text / area.height() : 1;
+    setXAxis(tr("output token"), tr("tokens"), {}, end + 0.5, true, 0.5);
     setYAxis(tr("time per token"), timeUnit(top), top / share);
 }
 
@@ -135,8 +136,10 @@ QVector<HeadlinePart> LatencyChart::headline() const
     if (metrics.tpotNs) {
         parts.append({tr("then %1 each", "time per token").arg(formatDuration(metrics.tpotNs)), true});
     }
-    if (metrics.stepSlopeNsPerToken) {
+    if (hasClearSlope(metrics)) {
         parts.append({tr("slope %1 per token of context").arg(slopeText(*metrics.stepSlopeNsPerToken)), false});
+    } else if (metrics.stepSlopeNsPerToken) {
+        parts.append({tr("no clear slope"), false});
     }
     return parts;
 }
@@ -150,7 +153,7 @@ std::vector<LegendEntry> LatencyChart::legend() const
         {tr("first token, with prefill"), Swatch::Fill, theme().prefillColor, -1, false, tr("first token")},
         {tr("decode step"), Swatch::Bars, theme().decodeColor}};
     const ShownRun *run = currentRun();
-    if (run && metricsFor(*run).stepSlopeNsPerToken) {
+    if (run && hasClearSlope(metricsFor(*run))) {
         entries.push_back({tr("fitted slope"), Swatch::Dashes, theme().text, -1, false});
     }
     return entries;
@@ -164,8 +167,10 @@ QString LatencyChart::describe() const
         QString sentence = tr("%1: first token after %2, further tokens: %4, %3 each")
                                .arg(run.title, formatDuration(metrics.ttftNs), formatDuration(metrics.tpotNs),
                                     formatCount(std::max(0, metrics.outputTokens - 1)));
-        if (metrics.stepSlopeNsPerToken) {
+        if (hasClearSlope(metrics)) {
             sentence += tr(", %1 more for each token of context").arg(slopeText(*metrics.stepSlopeNsPerToken));
+        } else if (metrics.stepSlopeNsPerToken) {
+            sentence += tr(", no clear slope");
         }
         sentences.append(sentence + u'.');
     }

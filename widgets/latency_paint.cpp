@@ -69,10 +69,11 @@ void LatencyChart::drawBars(QCPPainter *painter, const QRectF &area, const Serie
 {
     const auto [from, to] = visible(series);
     const double pitch = x(2) - x(1);
+    const QColor color = currentColor(theme().decodeColor);
     for (std::size_t i = std::max<std::size_t>(1, from); i < to; ++i) {
         if (std::isfinite(series.ms[i])) {
             const double top = y(std::min(series.ms[i], d->axisTop));
-            painter->fillRect(barAt(area, x(static_cast<double>(i + 1)), pitch, top), theme().decodeColor);
+            painter->fillRect(barAt(area, x(static_cast<double>(i + 1)), pitch, top), color);
         }
     }
 }
@@ -84,7 +85,8 @@ void LatencyChart::drawEnvelope(QCPPainter *painter, const QRectF &area, const S
     const auto [from, to] = visible(series);
     const auto columns = pixelColumns(series.ms, std::max<std::size_t>(1, from), to,
                                       [this](std::size_t i) { return x(static_cast<double>(i + 1)); });
-    const QColor shade = mixed(theme().card, theme().decodeColor, 0.3);
+    const QColor color = currentColor(theme().decodeColor);
+    const QColor shade = mixed(theme().card, color, 0.3);
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const double left = std::floor(columns[i].x);
         const double right = i + 1 < columns.size() ? std::floor(columns[i + 1].x) : left + 1;
@@ -94,7 +96,7 @@ void LatencyChart::drawEnvelope(QCPPainter *painter, const QRectF &area, const S
         const double high = y(std::min(columns[i].highest, d->axisTop)),
                      low = y(std::min(columns[i].lowest, d->axisTop));
         painter->fillRect(QRectF(left, low, right - left, area.bottom() - low), shade);
-        painter->fillRect(QRectF(left, high - 1, right - left, std::max(2.0, low - high)), theme().decodeColor);
+        painter->fillRect(QRectF(left, high - 1, right - left, std::max(2.0, low - high)), color);
     }
 }
 
@@ -107,13 +109,19 @@ void LatencyChart::drawFirst(QCPPainter *painter, const QRectF &area, const Seri
     const double pitch = std::max(x(2) - x(1), 5.0);
     QRectF bar = barAt(area, std::max(x(1), area.left() + pitch * 0.4), std::min(pitch, area.width() / 3),
                        isCut ? area.top() : y(series.ms[0]));
-    painter->fillRect(bar, theme().prefillColor);
+    painter->fillRect(bar, currentColor(theme().prefillColor));
+    if (runs().size() > 1 && bar.width() > 4 && bar.height() > 4) {
+        painter->fillRect(bar.adjusted(1, 1, -1, -1), mixed(theme().card, currentColor({}), 0.35)); // not a decode step
+    }
     if (!isCut) {
         return;
     }
     const double notch = std::round(area.top() + area.height() * 0.2);
     painter->fillRect(QRectF(bar.left() - 1, notch, bar.width() + 2, 2), theme().card); // the break of a cut bar
     painter->fillRect(QRectF(bar.left() - 1, notch + 5, bar.width() + 2, 2), theme().card);
+    if (!d->hasTextLine) {
+        return;
+    }
     QFont font = smallFont();
     font.setBold(true);
     painter->setFont(font);
@@ -129,7 +137,7 @@ void LatencyChart::drawCutSteps(QCPPainter *painter, const QRectF &area) const
     for (const auto &[id, series] : d->series) {
         longest = series.largestStep > d->axisTop * 1.0001 ? std::max(longest, series.largestStep) : longest;
     }
-    if (longest > 0) {
+    if (longest > 0 && d->hasTextLine) {
         painter->setFont(smallFont());
         painter->setPen(theme().mutedText);
         painter->drawText(area, Qt::AlignRight | Qt::AlignTop,
@@ -141,13 +149,14 @@ void LatencyChart::drawCutSteps(QCPPainter *painter, const QRectF &area) const
 void LatencyChart::drawFit(QCPPainter *painter, const QRectF &area, const ShownRun &run) const
 {
     const Series &series = d->series.at(run.id);
-    const auto slope = metricsFor(run).stepSlopeNsPerToken;
-    if (!slope || series.steps == 0) {
+    const Metrics &metrics = metricsFor(run);
+    if (!hasClearSlope(metrics) || series.steps == 0) {
         return;
     }
+    const double slope = *metrics.stepSlopeNsPerToken;
     const double steps = static_cast<double>(series.steps);
     const double meanMs = series.stepSum / steps, meanToken = series.indexSum / steps + 1;
-    const auto point = [&](double token) { return QPointF(x(token), y(meanMs + (token - meanToken) * *slope / 1e6)); };
+    const auto point = [&](double token) { return QPointF(x(token), y(meanMs + (token - meanToken) * slope / 1e6)); };
     QPen pen(theme().text, theme().lineWidth());
     pen.setDashPattern({4, 3});
     pen.setCapStyle(Qt::FlatCap);

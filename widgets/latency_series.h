@@ -22,7 +22,8 @@ struct LatencyChart::Private
 {
     std::map<int, Series> series; // by run
     double liveTokens = 0, liveMs = 0;
-    double axisTop = 1; // of the values; the axis itself leaves room for a line of text above
+    bool hasTextLine = true; // above the bars
+    double axisTop = 1;      // of the values; the axis itself leaves room for a line of text above
 };
 
 } // namespace lectern

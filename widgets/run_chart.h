@@ -93,7 +93,9 @@ protected:
     const ShownRun *findRun(int runId) const;
     static const Metrics &metricsFor(const ShownRun &run); // as of now
 
-    void setXAxis(const QString &name, const AxisUnit &unit, double end, bool isCount, double begin = 0);
+    // `shortName` stands beside the tick labels where there is no row for the name below them.
+    void setXAxis(const QString &name, const QString &shortName, const AxisUnit &unit, double end, bool isCount,
+                  double begin = 0);
     void setYAxis(const QString &name, const AxisUnit &unit, double end); // empty name: no y axis
     double x(double value) const { return m_plot->xAxis->coordToPixel(value); }
     double y(double value) const { return m_plot->yAxis->coordToPixel(value); }
@@ -105,6 +107,8 @@ protected:
     void drawCursor(QCPPainter *painter, const QRectF &area, double at, const QString &text) const;
     // “ text” of the token and `detail`.
     QString readout(const ShownRun &run, TokenRef token, const QString &detail) const;
+    // `phase` where one run is shown alone; beside others the current run has the colour of its style.
+    QColor currentColor(const QColor &phase) const;
     std::vector<LegendEntry> runLegend(Swatch overlaySwatch) const; // markers and titles, when several runs are shown
 
     bool eventFilter(QObject *watched, QEvent *event) override;
@@ -128,7 +132,7 @@ private:
     void drawOverlay(QCPPainter *painter);
     void drawTitleLine(QCPPainter *painter, const QRectF &rect) const;
     QVector<HeadlinePart> fittingHeadline(double width) const;
-    QString shownXName(double width) const; // of a plot `width` wide
+    void drawXName(QCPPainter *painter) const;
 
     QString m_title;
     QCustomPlot *m_plot = nullptr;
@@ -140,7 +144,8 @@ private:
     TokenRef m_highlight;
     Theme m_theme;
     QVector<ShownRun> m_runs;
-    QString m_xName, m_yName;
+    QString m_xName, m_xShortName, m_yName;
+    bool m_hasNameRow = true; // below the tick labels
     QCPRange m_xRange{0, 1}; // of all data
     std::optional<QCPRange> m_zoom;
     std::optional<QFont> m_exportFont; // while exporting

@@ -13,6 +13,8 @@ namespace lectern {
 
 namespace {
 
+// Plots of at least so many lines of text have one for the name of the x axis.
+constexpr double kNameRowLines = 6.5;
 constexpr int kExportPixels = 13; // text height in exports, at 96 dpi; 1.5 times for projectors
 
 QString richText(const QVector<HeadlinePart> &parts, const Theme &theme)
@@ -55,11 +57,13 @@ double RunChart::leftMargin(double) const
 
 double RunChart::rightMargin(double) const
 {
-    return QFontMetricsF(smallFont()).averageCharWidth();
+    return QFontMetricsF(smallFont()).horizontalAdvance(QStringLiteral("00,000")) / 2 + 1; // half of the last label
 }
 
-void RunChart::setXAxis(const QString &name, const AxisUnit &unit, double end, bool isCount, double begin)
+void RunChart::setXAxis(const QString &name, const QString &shortName, const AxisUnit &unit, double end, bool isCount,
+                        double begin)
 {
+    m_xShortName = shortName;
     m_xName = unit.name.isEmpty() ? name : tr("%1, %2", "axis name: quantity, unit").arg(name, unit.name);
     m_xRange = QCPRange(begin, end);
     m_xTicker->setUnit(unit);
@@ -75,12 +79,6 @@ void RunChart::setYAxis(const QString &name, const AxisUnit &unit, double end)
     m_plot->yAxis->setRange(0, end);
 }
 
-// Cut where the plot is so narrow that no tick label would find room beside it.
-QString RunChart::shownXName(double width) const
-{
-    return QFontMetricsF(smallFont()).elidedText(m_xName, Qt::ElideRight, width * 0.7);
-}
-
 // Down to the base line, which has the last pixel row of the axis rectangle.
 QRectF RunChart::area() const
 {
@@ -93,8 +91,9 @@ void RunChart::prepare(const QSize &viewport)
     const QFontMetricsF metrics(smallFont());
     const int left = static_cast<int>(std::ceil(leftMargin(viewport.width()))),
               right = static_cast<int>(std::ceil(rightMargin(viewport.width())));
+    m_hasNameRow = m_exportFont || viewport.height() >= metrics.height() * kNameRowLines;
     const int top = static_cast<int>(std::ceil(metrics.height() * 1.6)),
-              bottom = static_cast<int>(std::ceil(metrics.height())) + 7;
+              bottom = static_cast<int>(std::ceil(metrics.height() * (m_hasNameRow ? 2 : 1))) + 7;
     m_plot->axisRect()->setMargins(QMargins(left, top, right, bottom));
     const QSizeF area(std::max(1, viewport.width() - left - right), std::max(1, viewport.height() - top - bottom));
     m_isSettingRange = true;
@@ -104,8 +103,6 @@ void RunChart::prepare(const QSize &viewport)
     m_isSettingRange = false;
     m_xTicker->setTickCount(std::max(2, static_cast<int>(area.width() / (metrics.averageCharWidth() * 12))));
     m_yTicker->setTickCount(std::clamp(static_cast<int>(area.height() / (metrics.height() * 1.9)), 1, 5));
-    const double name = metrics.horizontalAdvance(shownXName(area.width())) + metrics.averageCharWidth() * 4;
-    m_xTicker->setLabelEnd(range.lower + range.size() * (1 - name / area.width()));
 }
 
 void RunChart::applyThemeToPlot()
@@ -151,6 +148,12 @@ void RunChart::updateTexts()
     }
 }
 
+QColor RunChart::currentColor(const QColor &phase) const
+{
+    const ShownRun *run = currentRun();
+    return run && m_runs.size() > 1 ? runStyle(m_theme, run->style).color : phase;
+}
+
 std::vector<LegendEntry> RunChart::runLegend(Swatch overlaySwatch) const
 {
     std::vector<LegendEntry> entries;
@@ -179,11 +182,7 @@ void RunChart::drawStrip(QCPPainter *painter)
         painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter, m_yName);
         line.setLeft(metrics.horizontalAdvance(m_yName) + gap * 2);
     }
-    if (!m_xName.isEmpty()) {
-        // On the line of the tick labels, which QCustomPlot puts 5 pixels below its axis.
-        const QRectF below(area.left(), area.bottom() + 4, area.width(), metrics.height());
-        painter->drawText(below, Qt::AlignRight | Qt::AlignTop | Qt::TextDontClip, shownXName(area.width()));
-    }
+    drawXName(painter);
     std::vector<LegendEntry> entries = legend();
     if (m_zoom && !m_exportFont) {
         entries.push_back({tr("enlarged: double click shows all"), Swatch::None, {}, -1, false});
@@ -215,6 +214,28 @@ void RunChart::drawStrip(QCPPainter *painter)
         drawLegendEntry(painter, QRectF(left, line.top(), width, line.height()), entry, font, m_theme);
         left += width + gap;
     }
+}
+
+// Below the tick labels. In low plots beside them: at the right end, or left of the last label where that one is there.
+void RunChart::drawXName(QCPPainter *painter) const
+{
+    const QRectF area = this->area();
+    const QFontMetricsF metrics(smallFont());
+    // QCustomPlot puts the labels 5 pixels below its axis.
+    QRectF line(area.left(), area.bottom() + 4, area.width(), metrics.height());
+    if (m_hasNameRow) {
+        line.translate(0, metrics.height());
+        painter->drawText(line, Qt::AlignRight | Qt::AlignTop,
+                          metrics.elidedText(m_xName, Qt::ElideRight, line.width()));
+        return;
+    }
+    const double gap = metrics.averageCharWidth();
+    const double width = metrics.horizontalAdvance(m_xShortName);
+    const double middle = x(m_xTicker->lastTick()), half = metrics.horizontalAdvance(m_xTicker->lastLabel()) / 2;
+    if (middle + half + gap > line.right() - width) {
+        line.setRight(middle - half - gap);
+    }
+    painter->drawText(line, Qt::AlignRight | Qt::AlignTop | Qt::TextDontClip, m_xShortName);
 }
 
 void RunChart::drawOverlay(QCPPainter *painter)

@@ -64,7 +64,8 @@ void TimelineChart::updateAxes(const QSizeF &)
         d->liveEndMs = liveEnd(last * 1.02, d->liveEndMs, 10);
         end = d->liveEndMs;
     }
-    setXAxis(tr("time since submitting"), timeUnit(end), end, false);
+    const AxisUnit unit = timeUnit(end);
+    setXAxis(tr("time since submitting"), unit.name, unit, end, false);
     setYAxis({}, {}, 1);
 }
 
@@ -163,12 +164,9 @@ QString TimelineChart::describe() const
 QRectF TimelineChart::barRect(const QRectF &area, int runId) const
 {
     if (runs().size() < 2) {
-        // Names above, brackets below, and the whole block in the middle of what the axis leaves.
+        // Names above, brackets below.
         const double line = QFontMetricsF(smallFont()).height(), around = line * 2.6 + 14;
-        const double most = theme().isProjector ? 110 : 72;
-        const double height = std::round(std::clamp(area.bottom() - around, 10.0, most));
-        const double spare = std::max(0.0, area.bottom() - around - height);
-        return {area.left(), std::round(line * 1.4 + spare * 0.42), area.width(), height};
+        return {area.left(), std::round(line * 1.4), area.width(), std::round(std::max(area.bottom() - around, 10.0))};
     }
     // The current run is the first row, as in the legends.
     qsizetype row = 0;
@@ -182,7 +180,7 @@ QRectF TimelineChart::barRect(const QRectF &area, int runId) const
     const qsizetype currentRow = current - runs().constData();
     row = row == currentRow ? 0 : row < currentRow ? row + 1 : row;
     const double pitch = area.height() / static_cast<double>(runs().size());
-    const double height = std::clamp(pitch * 0.62, 2.0, theme().isProjector ? 70.0 : 46.0);
+    const double height = std::max(pitch * 0.62, 2.0);
     return {area.left(), std::round(area.top() + pitch * static_cast<double>(row) + (pitch - height) / 2), area.width(),
             std::round(height)};
 }

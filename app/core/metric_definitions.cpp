@@ -74,9 +74,9 @@ constexpr MetricDefinition kDefinitions[] = {
     {"end_to_end_ms", "ms", QT_TRANSLATE_NOOP("lectern::MetricDefinition", "Last token available − request submitted."),
      ""},
     {"step_slope_ns_per_token", "ns/token",
-     QT_TRANSLATE_NOOP(
-         "lectern::MetricDefinition",
-         "Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps."),
+     QT_TRANSLATE_NOOP("lectern::MetricDefinition",
+                       "Least-squares slope of the time of a decode step against the tokens in the context; needs 8 "
+                       "steps. Charts show it only where it is larger than twice its standard error."),
      ""},
     {"kv_used_bytes", "bytes",
      QT_TRANSLATE_NOOP("lectern::MetricDefinition", "Largest seen of 2 · layers · KV heads · head size · bytes per "

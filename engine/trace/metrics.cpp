@@ -51,11 +51,11 @@ void setGaps(const RunRecord &record, Metrics &metrics)
 }
 
 // x: tokens in the context when the step ran, y: its time. The first token belongs to prefill.
-std::optional<double> stepSlope(const RunRecord &record)
+void setSlope(const RunRecord &record, Metrics &metrics)
 {
     const std::size_t count = record.outputTokens.size();
     if (count < kMinSlopeSteps + 1)
-        return std::nullopt;
+        return;
     const auto steps = static_cast<double>(count - 1);
     double meanX = 0;
     double meanY = 0;
@@ -64,15 +64,22 @@ std::optional<double> stepSlope(const RunRecord &record)
         meanY += static_cast<double>(record.outputTokens[i].stepNs) / steps;
     }
     if (meanY <= 0)
-        return std::nullopt;
+        return;
     double xx = 0;
     double xy = 0;
+    double yy = 0;
     for (std::size_t i = 1; i < count; ++i) {
         const double x = static_cast<double>(record.promptTokens.size() + i) - meanX;
         xx += x * x;
-        xy += x * (static_cast<double>(record.outputTokens[i].stepNs) - meanY);
+        const double y = static_cast<double>(record.outputTokens[i].stepNs) - meanY;
+        xy += x * y;
+        yy += y * y;
     }
-    return xy / xx;
+    const double slope = xy / xx;
+    // Rounding leaves up to about 1e-15 of yy where every step lies on the line.
+    const double residues = yy - slope * xy > yy * 1e-12 ? yy - slope * xy : 0;
+    metrics.stepSlopeNsPerToken = slope;
+    metrics.stepSlopeErrorNsPerToken = std::sqrt(residues / (steps - 2) / xx);
 }
 
 // Span from the first to the last output token.
@@ -113,13 +120,19 @@ Metrics metricsOf(const RunRecord &record)
         metrics.decodeTokensPerSecond = kNsPerSecond / *metrics.tpotNs;
     }
     setGaps(record, metrics);
-    metrics.stepSlopeNsPerToken = stepSlope(record);
+    setSlope(record, metrics);
 
     for (const KvSample &sample : record.kv) {
         metrics.kvUsedBytes = std::max(metrics.kvUsedBytes, sample.usedBytes);
         metrics.kvAllocatedBytes = std::max(metrics.kvAllocatedBytes, sample.allocatedBytes);
     }
     return metrics;
+}
+
+bool hasClearSlope(const Metrics &metrics)
+{
+    return metrics.stepSlopeNsPerToken &&
+           std::abs(*metrics.stepSlopeNsPerToken) > 2 * metrics.stepSlopeErrorNsPerToken.value_or(0);
 }
 
 } // namespace lectern

@@ -28,10 +28,14 @@ struct Metrics
     std::optional<double> endToEndNs;                   // last token − submitted
     // Least-squares slope of step time against context length over the decode steps; needs 8 steps or more.
     std::optional<double> stepSlopeNsPerToken;
+    std::optional<double> stepSlopeErrorNsPerToken;      // its standard error, of the same fit
     std::uint64_t kvUsedBytes = 0, kvAllocatedBytes = 0; // largest seen
     int contextTokens = 0;                               // prompt + output held at the end
 };
 
 Metrics metricsOf(const RunRecord &record);
+
+// |slope| > 2 · its standard error. Below that it is noise and not to be shown as a finding.
+bool hasClearSlope(const Metrics &metrics);
 
 } // namespace lectern

@@ -185,6 +185,31 @@ private slots:
         QVERIFY(!metricsOf(record).stepSlopeNsPerToken); // 7 steps are too few
         record.outputTokens.push_back(outputToken(0, 9, 50 + 3 * 8));
         QVERIFY(std::abs(*metricsOf(record).stepSlopeNsPerToken - 3.0) < 1e-9);
+        QVERIFY(hasClearSlope(metricsOf(record)));
+    }
+
+    // Values by hand: x = 1 … 8, mean 4.5, Σ(x − mean)² = 42.
+    void aSlopeIsClearOnlyAboveTwiceItsStandardError()
+    {
+        const auto metricsOfSteps = [](std::vector<int> steps) {
+            RunRecord record;
+            record.outputTokens.push_back(outputToken(0, 1, 1));
+            for (const int step : steps)
+                record.outputTokens.push_back(outputToken(0, 2, step));
+            return metricsOf(record);
+        };
+        // Steps 100 ± 10 in turn: Σxy = 40, slope 40/42, Σy² = 800, residues 800 − 1600/42, ÷ 6 ÷ 42, root.
+        const Metrics noisy = metricsOfSteps({90, 110, 90, 110, 90, 110, 90, 110});
+        QVERIFY(std::abs(*noisy.stepSlopeNsPerToken - 40.0 / 42) < 1e-9);
+        QVERIFY(std::abs(*noisy.stepSlopeErrorNsPerToken - std::sqrt((800 - 1600.0 / 42) / 252)) < 1e-9);
+        QVERIFY(!hasClearSlope(noisy));
+        // The same noise around steps that grow by 10: the slope grows by 10, the error stays.
+        const Metrics growing = metricsOfSteps({100, 130, 120, 150, 140, 170, 160, 190});
+        QVERIFY(std::abs(*growing.stepSlopeNsPerToken - 10 - 40.0 / 42) < 1e-9);
+        QVERIFY(std::abs(*growing.stepSlopeErrorNsPerToken - *noisy.stepSlopeErrorNsPerToken) < 1e-9);
+        QVERIFY(hasClearSlope(growing));
+        QVERIFY(!hasClearSlope(metricsOfSteps({70, 70, 70, 70, 70, 70, 70, 70}))); // nothing grows
+        QVERIFY(!hasClearSlope(metricsOfSteps({70, 80})));                         // no slope at all
     }
 
     void aSavedRunIsLoadedAsItWas()

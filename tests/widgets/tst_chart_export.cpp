@@ -273,6 +273,21 @@ private Q_SLOTS:
         }
     }
 
+    void axesSayTheirNameBelowAllTheirLabels()
+    {
+        AllCharts charts({{1, QStringLiteral("run"), std::make_shared<RunRecord>(sampleRecord({11, 1000})), 0, true}});
+        const auto textsOf = [](RunChart &chart) {
+            const Result<ChartDrawing> drawing = recordChart(chart, {ChartFormat::Svg, {800, 450}, 1});
+            return parseSvg(drawing.and_then(&drawingBytes).value_or(QByteArray()))
+                .texts.replaceInStrings(QRegularExpression(QStringLiteral("^\\s+|\\s+$")), QString());
+        };
+        const QStringList latency = textsOf(charts.latency), kv = textsOf(charts.kv);
+        QVERIFY2(latency.contains(QStringLiteral("output token")) && latency.contains(QLocale().toString(1000)),
+                 qPrintable(latency.join(u'|')));
+        QVERIFY2(kv.contains(QStringLiteral("tokens held")) && kv.contains(QLocale().toString(1200)),
+                 qPrintable(kv.join(u'|')));
+    }
+
     void pdfIsOnePageOfTheChosenSize()
     {
         QTemporaryDir folder;

@@ -78,6 +78,25 @@ private Q_SLOTS:
         QVERIFY(labels.contains(QStringLiteral("0,5")) && labels.contains(QStringLiteral("1,0")));
     }
 
+    void anAxisWithRoomForOneTickHasARoundOneInItsUpperThird()
+    {
+        UnitTicker ticker;
+        ticker.setTickCount(1);
+        const auto labelsOf = [&](double end) {
+            QVector<double> ticks;
+            QVector<QString> labels;
+            ticker.setUnit(byteUnit(end));
+            ticker.generate(QCPRange(0, end), QLocale::c(), u'g', 6, ticks, nullptr, &labels);
+            return labels.join(u'|');
+        };
+        QCOMPARE(labelsOf(1.37e6), QStringLiteral("0|1"));
+        QCOMPARE(labelsOf(1.6e6), QStringLiteral("0|1.5"));
+        QCOMPARE(labelsOf(23.9e6), QStringLiteral("0|20"));
+        QCOMPARE(labelsOf(39e6), QStringLiteral("0|30"));
+        QCOMPARE(labelsOf(970), QStringLiteral("0|800"));
+        QCOMPARE(ticker.lastTick(), 800.0);
+    }
+
     void columnsKeepEveryExtremeAndLinesStayInside()
     {
         std::vector<double> values;

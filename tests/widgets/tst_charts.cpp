@@ -197,7 +197,9 @@ private Q_SLOTS:
 
     void titleLinesGiveTheMetricsOfTheCurrentRun()
     {
-        const auto record = sample();
+        SampleRun run;
+        run.stepMsPerToken = 0.02;
+        const auto record = sample(run);
         const Metrics metrics = metricsOf(*record);
         const auto headline = [&](RunChart &chart) {
             chart.setRuns({shown(1, record)});
@@ -218,6 +220,70 @@ private Q_SLOTS:
         QCOMPARE(headline(latency), QStringLiteral("first token %1 · then %2 each · slope +%3 per token of context")
                                         .arg(formatDuration(metrics.ttftNs), formatDuration(metrics.tpotNs),
                                              formatDuration(std::abs(*metrics.stepSlopeNsPerToken))));
+    }
+
+    void noiseIsNotCalledASlope()
+    {
+        const auto record = sample();
+        for (std::size_t i = 1; i < record->outputTokens.size(); ++i)
+            record->outputTokens[i].stepNs += i % 2 == 0 ? 300'000 : -300'000;
+        QVERIFY(metricsOf(*record).stepSlopeNsPerToken && !hasClearSlope(metricsOf(*record)));
+        LatencyChart chart;
+        chart.setRuns({shown(1, record)});
+        showSettled(chart, {900, 200});
+        const QString headline = chart.findChild<QLabel *>(QStringLiteral("headline"))->text();
+        QVERIFY2(headline.contains(QStringLiteral("no&nbsp;clear&nbsp;slope")), qPrintable(headline));
+        QVERIFY2(chart.dataSummary().contains(QStringLiteral("no clear slope")), qPrintable(chart.dataSummary()));
+    }
+
+    void besideOthersTheCurrentRunHasTheColourOfItsStyle()
+    {
+        const Theme theme = Theme::light();
+        SampleRun slow;
+        slow.stepMs = 3;
+        LatencyChart latency;
+        KvChart kv;
+        for (RunChart *chart : std::vector<RunChart *>{&latency, &kv}) {
+            chart->setRuns({shown(1, sample(slow), false), shown(2, sample())});
+            showSettled(*chart);
+            const QImage image = chart->grab().toImage();
+            QVERIFY(pixelsOf(image, theme.runStyles[1].color) > 3000);
+            QVERIFY(pixelsOf(image, theme.prefillColor) + pixelsOf(image, theme.kvColor) < 20);
+            QVERIFY(pixelsOf(image, theme.runStyles[0].color) < 1500); // a line
+            chart->setRuns({shown(2, sample())});
+            settle();
+            QCOMPARE(pixelsOf(chart->grab().toImage(), theme.runStyles[1].color),
+                     0); // alone it has those of the phases
+        }
+    }
+
+    void lowPlotsKeepTheirLastLabels()
+    {
+        const auto lastLabel = [](QCPAxis *axis) {
+            return qSharedPointerCast<UnitTicker>(axis->ticker())->lastLabel();
+        };
+        SampleRun run;
+        run.outputTokens = 1000;
+        run.stepMs = 10.7;
+        run.stepMsPerToken = 0;
+        TimelineChart timeline;
+        LatencyChart latency;
+        KvChart kv;
+        Theme projector = Theme::light();
+        projector.isProjector = true;
+        for (const int height : {100, 400}) {
+            for (RunChart *chart : std::vector<RunChart *>{&timeline, &latency, &kv}) {
+                chart->setRuns({shown(1, sample(run))});
+                chart->setTheme(projector);
+                showSettled(*chart, {900, height});
+            }
+            QCOMPARE(lastLabel(plotOf(timeline)->xAxis), QStringLiteral("10"));
+            QCOMPARE(lastLabel(plotOf(latency)->xAxis), QLocale().toString(1000));
+            for (RunChart *chart : std::vector<RunChart *>{&latency, &kv}) {
+                QCPAxis *axis = plotOf(*chart)->yAxis;
+                QVERIFY(qSharedPointerCast<UnitTicker>(axis->ticker())->lastTick() >= axis->range().upper * 0.6);
+            }
+        }
     }
 
     void narrowTitleLinesDropPartsInsteadOfCuttingThem_data() { chartKinds(); }
@@ -280,7 +346,14 @@ private Q_SLOTS:
         QVERIFY(chart.dataSummary().contains(QStringLiteral("KV cache off, 0 bytes held")));
         QVERIFY(chart.findChild<QLabel *>(QStringLiteral("headline"))->text().contains(QStringLiteral("off")));
         QCOMPARE(pixelsOf(chart.grab().toImage(), Theme::light().kvColor), 0);
-        QVERIFY(std::isfinite(plotOf(chart)->yAxis->range().upper));
+        // The line of what a cache would hold fits, also while the run goes on.
+        for (const bool isFinished : {true, false}) {
+            run.isFinished = isFinished;
+            chart.setRuns({shown(1, sample(run))});
+            settle();
+            const double held = 23040.0 * 57;
+            QVERIFY(plotOf(chart)->yAxis->range().upper > held && plotOf(chart)->yAxis->range().upper < 3 * held);
+        }
     }
 
     void latencyAxisCoversOverlaidRunsAndCutsOnlyThePause()
