@@ -70,6 +70,15 @@
             <numerusform>KV %n Token</numerusform>
         </translation>
     </message>
+    <message>
+        <source>faint = typical step … strong = twice as long</source>
+        <translation>blass = üblicher Schritt … kräftig = doppelt so lang</translation>
+    </message>
+    <message>
+        <source>faint = sure … strong = unsure</source>
+        <comment>of a token</comment>
+        <translation>blass = sicher … kräftig = unsicher</translation>
+    </message>
 </context>
 <context>
     <name>lectern::BundleText</name>
@@ -468,8 +477,8 @@
         <translation>Formel %1 pro Token</translation>
     </message>
     <message>
-        <source>cache off: 0 bytes held</source>
-        <translation>Cache aus: 0 Bytes gehalten</translation>
+        <source>KV cache off: 0 bytes held</source>
+        <translation>KV-Cache aus: 0 Bytes gehalten</translation>
     </message>
     <message numerus="yes">
         <source>%Ln tokens</source>
@@ -543,6 +552,14 @@
         <source>%1: tokens held: %2, in %3, %4 allocated; %5 per token.</source>
         <translation>%1: gehaltene Token: %2, in %3, %4 reserviert; %5 pro Token.</translation>
     </message>
+    <message>
+        <source>a cache would hold %1</source>
+        <translation>ein Cache hielte %1</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>Token</translation>
+    </message>
 </context>
 <context>
     <name>lectern::LatencyChart</name>
@@ -615,6 +632,18 @@
     <message>
         <source>%1: first token after %2, further tokens: %4, %3 each</source>
         <translation>%1: erstes Token nach %2, weitere Token: %4, je %3</translation>
+    </message>
+    <message>
+        <source>no clear slope</source>
+        <translation>keine klare Steigung</translation>
+    </message>
+    <message>
+        <source>, no clear slope</source>
+        <translation>, keine klare Steigung</translation>
+    </message>
+    <message>
+        <source>tokens</source>
+        <translation>Token</translation>
     </message>
 </context>
 <context>
@@ -963,8 +992,8 @@
         <translation>Letztes Token verfügbar − Anfrage abgeschickt.</translation>
     </message>
     <message>
-        <source>Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps.</source>
-        <translation>Steigung der Dauer eines Decode-Schritts über den Token im Kontext, nach kleinsten Quadraten; braucht 8 Schritte.</translation>
+        <source>Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps. Charts show it only where it is larger than twice its standard error.</source>
+        <translation>Steigung der Dauer eines Decode-Schritts über den Token im Kontext, nach kleinsten Quadraten; braucht 8 Schritte. Diagramme zeigen sie nur, wo sie größer ist als das Doppelte ihres Standardfehlers.</translation>
     </message>
     <message>
         <source>Largest seen of 2 · layers · KV heads · head size · bytes per element · tokens held, counted where it is stored.</source>

@@ -100,6 +100,7 @@ AnswerPane::AnswerPane(QWidget *parent)
             return;
         m_view->setLens(static_cast<AnswerLens>(id));
         Q_EMIT lensChanged(static_cast<AnswerLens>(id));
+        updateFooter();
     });
     updateFooter();
 }
@@ -188,6 +189,10 @@ void AnswerPane::updateFooter()
             outcome += QStringLiteral(": ") + QString::fromStdString(m_record->error->text());
         parts << outcome;
     }
+    if (!output.empty() && lens() == AnswerLens::Latency)
+        parts << tr("faint = typical step … strong = twice as long");
+    if (!output.empty() && lens() == AnswerLens::Probability)
+        parts << tr("faint = sure … strong = unsure", "of a token");
     m_footer->setText(parts.join(QStringLiteral("  ·  ")));
 }
 
