@@ -68,6 +68,7 @@ CommandLine parseCommandLine(const QStringList &arguments)
     option("context", "Context length in tokens; 0: the model's, at most 8192.", "N");
     option("kv-budget", "Memory for the KV cache in bytes; 0: room for the whole context.", "BYTES");
     option("run", "Run this prompt at once.", "PROMPT");
+    option("system", "System message before the prompt of --run.", "TEXT");
     option("chat", "Use the model's chat template (default of --run).");
     option("raw", "Give the prompt to the model as it is.");
     option("max-tokens", "Longest answer in tokens.", "N");
@@ -111,6 +112,9 @@ CommandLine parseCommandLine(const QStringList &arguments)
         line.load.kvBudgetBytes = static_cast<std::uint64_t>(number(parser, str("kv-budget"), 0, 1e15, true));
     if (parser.isSet(str("run")))
         line.prompt = parser.value(str("run"));
+    line.systemPrompt = parser.value(str("system"));
+    if (!line.systemPrompt.isEmpty() && (!line.prompt || parser.isSet(str("raw"))))
+        usageError(str("--system goes with --run in chat mode"));
     if (parser.isSet(str("chat")) && parser.isSet(str("raw")))
         usageError(str("--chat and --raw exclude each other"));
     if (parser.isSet(str("chat")))

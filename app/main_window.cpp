@@ -27,18 +27,6 @@
 
 namespace lectern {
 
-namespace {
-
-// The first words of the prompt, until the user gives the run a name of its own.
-QString runTitle(const QString &prompt)
-{
-    constexpr int kLongest = 40;
-    const QString line = prompt.simplified();
-    return line.size() <= kLongest ? line : line.left(kLongest - 1) + QChar(0x2026);
-}
-
-} // namespace
-
 MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver, FetchTool fetchTool)
     : m_settings(settings)
     , m_session(new SessionController(&m_store, std::move(driver), this))
@@ -66,6 +54,7 @@ MainWindow::MainWindow(Settings *settings, std::unique_ptr<EngineDriver> driver,
         restoreGeometry(settings->windowGeometry());
     if (!m_layout->restore(settings->windowLayout()))
         m_layout->applyDefault();
+    m_prompt->editor()->setFocus();
     updateState();
 }
 
@@ -147,6 +136,17 @@ void MainWindow::setPrompt(const QString &text)
     m_prompt->setPromptText(text);
 }
 
+// The first words of the prompt, until the user gives the run a name of its own. What sets runs of one prompt apart
+// comes first: the end of a name may be cut.
+QString MainWindow::runTitle() const
+{
+    constexpr int kLongest = 60;
+    QString line = m_prompt->promptText().simplified();
+    if (line.size() > kLongest)
+        line = line.left(kLongest - 1) + QChar(0x2026);
+    return m_toolBar->usesKvCache() ? line : tr("no KV cache: %1", "name of a run").arg(line);
+}
+
 Request MainWindow::currentRequest() const
 {
     Request request;
@@ -161,7 +161,7 @@ Request MainWindow::currentRequest() const
         request.text = text;
         request.parseSpecial = m_prompt->parsesSpecial();
     }
-    request.title = runTitle(m_prompt->promptText()).toStdString();
+    request.title = runTitle().toStdString();
     request.sampling = m_toolBar->sampling();
     request.maxTokens = m_toolBar->maxTokens();
     request.cache = m_toolBar->usesKvCache() ? CacheMode::Kv : CacheMode::None;
@@ -198,14 +198,14 @@ void MainWindow::startRun()
     if (m_session->state() == SessionState::Paused)
         m_session->resume();
     else if (m_session->state() == SessionState::Ready && isPromptReady())
-        m_session->run(currentRequest(), runTitle(m_prompt->promptText()));
+        m_session->run(currentRequest(), runTitle());
 }
 
 void MainWindow::stepRun()
 {
     const bool isPaused = m_session->state() == SessionState::Paused;
     if (isPaused || (m_session->state() == SessionState::Ready && isPromptReady()))
-        m_session->step(currentRequest(), runTitle(m_prompt->promptText()));
+        m_session->step(currentRequest(), runTitle());
 }
 
 void MainWindow::finishRun(int runId)

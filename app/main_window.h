@@ -102,6 +102,8 @@ private:
     void tellFetch(const QString &text);
     void updateOffer();
     Request currentRequest() const;
+    QString runTitle() const;
+    void switchProjector(bool isOn);
     void requestTokens();
     bool isPromptReady(); // says so when it is empty
     void showPromptTokens(const PromptTokensPtr &tokens);
@@ -121,6 +123,8 @@ private:
     PromptTokenizer *m_tokenizer;
     TokenSelection m_selection{this};
     Theme m_theme;
+    ThemeChoice m_themeChoice = ThemeChoice::Auto; // the shown one; --theme leaves the remembered one alone
+    QByteArray m_layoutBeforeProjector;
     LoadOptions m_loadOptions;
     WindowLayout *m_layout;
     RunToolBar *m_toolBar;
@@ -139,7 +143,7 @@ private:
     QMenu *m_recentRunsMenu = nullptr;
     int m_problemCount = 0;
     QString m_exportProgress; // as shown last while exports go on
-    QThreadPool m_opener; // reads saved runs, one after the other: the last one asked for is shown
+    QThreadPool m_opener;     // reads saved runs, one after the other: the last one asked for is shown
     int m_runsBeingOpened = 0;
     bool m_appliesCommandLine = false; // changes are not remembered meanwhile
     bool m_hasStarted = false;         // openAtStart() has chosen a model, or found none

@@ -130,9 +130,8 @@ void MainWindow::buildViewMenu()
     m_projectorAction->setShortcut(QKeySequence(Qt::Key_F9));
     m_projectorAction->setChecked(m_settings->isProjector());
     connect(m_projectorAction, &QAction::toggled, m_settings, &Settings::setProjector);
-    const auto retheme = [this] { setTheme(m_settings->theme(), m_projectorAction->isChecked()); };
-    connect(m_settings, &Settings::themeChanged, this, retheme);
-    connect(m_settings, &Settings::projectorChanged, this, retheme);
+    connect(m_settings, &Settings::themeChanged, this, [this] { setTheme(m_settings->theme(), m_theme.isProjector); });
+    connect(m_projectorAction, &QAction::toggled, this, &MainWindow::switchProjector);
 
     QMenu *language = view->addMenu(tr("L&anguage"));
     auto *languages = new QActionGroup(this);
@@ -203,6 +202,8 @@ void MainWindow::fillSamplesMenu()
     int number = 0;
     for (const SamplePrompt &sample : samplePrompts()) {
         QAction *action = menu->addAction(sample.title, this, [this, sample] {
+            if (!sample.system.isEmpty())
+                m_prompt->setMode(PromptMode::Chat); // raw mode would drop it
             m_prompt->setSystemPrompt(sample.system);
             setPrompt(sample.text);
             m_prompt->editor()->setFocus();

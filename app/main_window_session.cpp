@@ -9,6 +9,7 @@
 #include "engine/trace/run_json.h"
 #include "widgets/answer_pane.h"
 #include "widgets/message_bar.h"
+#include "widgets/prompt_edit.h"
 #include "widgets/prompt_pane.h"
 #include "widgets/runs_view.h"
 
@@ -44,7 +45,7 @@ void MainWindow::connectSession()
     connect(m_session, &SessionController::runEnded, this, &MainWindow::finishRun);
     connect(&m_store, &RunStore::runGrew, this, [this](int id) {
         if (id == m_store.currentId())
-            m_answer->updateRun();
+            m_answer->appendNew();
     });
     connect(&m_store, &RunStore::runChanged, this, &MainWindow::updateRun);
     connect(&m_store, &RunStore::currentChanged, this, &MainWindow::showCurrentRun);
@@ -99,6 +100,8 @@ void MainWindow::takeModel()
         m_settings->addRecentModel(m_session->modelPath());
         showModelWarnings();
         requestTokens();
+        if (m_answer->isOffered() || !focusWidget())
+            m_prompt->editor()->setFocus(); // what comes next
         Q_EMIT loadEnded(true);
     }
     updateState();
@@ -132,6 +135,8 @@ void MainWindow::openAtStart(const CommandLine &line)
         m_prompt->setMode(*line.promptMode);
     if (line.lens)
         m_answer->setLens(*line.lens);
+    if (!line.systemPrompt.isEmpty())
+        m_prompt->setSystemPrompt(line.systemPrompt);
     if (line.prompt)
         setPrompt(*line.prompt);
     m_toolBar->setRemembers(true);

@@ -4,6 +4,7 @@
 
 #include "app/run_status_bar.h"
 #include "app/run_toolbar.h"
+#include "app/window_layout.h"
 #include "widgets/answer_pane.h"
 #include "widgets/message_bar.h"
 #include "widgets/metric_strip.h"
@@ -20,6 +21,7 @@ namespace lectern {
 
 void MainWindow::setTheme(ThemeChoice choice, bool projector)
 {
+    m_themeChoice = choice;
     m_theme = Theme::forChoice(choice, projector);
     const QSignalBlocker blocker(m_projectorAction);
     m_projectorAction->setChecked(projector);
@@ -35,6 +37,18 @@ void MainWindow::setTheme(ThemeChoice choice, bool projector)
     m_status->setTheme(m_theme);
     for (const NamedChart &chart : m_charts)
         chart.chart->setTheme(m_theme);
+}
+
+// Large text needs another division of the window; with the small one that of before comes back.
+void MainWindow::switchProjector(bool isOn)
+{
+    if (isOn)
+        m_layoutBeforeProjector = m_layout->save();
+    setTheme(m_themeChoice, isOn);
+    if (isOn)
+        m_layout->applyDefault();
+    else if (!m_layout->restore(m_layoutBeforeProjector)) // there was none: Lectern started in this mode
+        m_layout->applyDefault();
 }
 
 void MainWindow::updateState()
@@ -88,6 +102,7 @@ void MainWindow::updateRun(int runId)
         m_status->setState(m_session->state(), m_session->model(), run->record->state == RunState::Decode);
     if (runId != m_store.currentId())
         return;
+    m_answer->updateFooter();
     m_metrics->setMetrics(run->metrics->now());
     m_status->setRun(run->record);
     // The pane below the editor shows what was sent, as soon as it is known.

@@ -37,7 +37,7 @@
     </message>
     <message>
         <source>Probability</source>
-        <translation>Wahrscheinlichkeit</translation>
+        <translation>Sicherheit</translation>
     </message>
     <message>
         <source>The less sure the model was of a token, the darker its box and the thicker its line.</source>
@@ -69,6 +69,10 @@
             <numerusform>KV %n Token</numerusform>
             <numerusform>KV %n Token</numerusform>
         </translation>
+    </message>
+    <message>
+        <source>The model reads the prompt (prefill). The first token comes once all of the prompt has been computed.</source>
+        <translation>Das Modell liest den Prompt (Prefill). Das erste Token kommt, sobald der ganze Prompt berechnet ist.</translation>
     </message>
     <message>
         <source>faint = typical step … strong = twice as long</source>
@@ -476,10 +480,6 @@
         <source>formula %1 per token</source>
         <translation>Formel %1 pro Token</translation>
     </message>
-    <message>
-        <source>KV cache off: 0 bytes held</source>
-        <translation>KV-Cache aus: 0 Bytes gehalten</translation>
-    </message>
     <message numerus="yes">
         <source>%Ln tokens</source>
         <comment>held in the cache</comment>
@@ -553,12 +553,16 @@
         <translation>%1: gehaltene Token: %2, in %3, %4 reserviert; %5 pro Token.</translation>
     </message>
     <message>
-        <source>a cache would hold %1</source>
-        <translation>ein Cache hielte %1</translation>
-    </message>
-    <message>
         <source>tokens</source>
         <translation>Token</translation>
+    </message>
+    <message>
+        <source>KV cache off: 0 bytes held</source>
+        <translation>KV-Cache aus: 0 Bytes gehalten</translation>
+    </message>
+    <message>
+        <source>a cache would hold %1</source>
+        <translation>ein Cache hielte %1</translation>
     </message>
 </context>
 <context>
@@ -634,16 +638,16 @@
         <translation>%1: erstes Token nach %2, weitere Token: %4, je %3</translation>
     </message>
     <message>
+        <source>tokens</source>
+        <translation>Token</translation>
+    </message>
+    <message>
         <source>no clear slope</source>
         <translation>keine klare Steigung</translation>
     </message>
     <message>
         <source>, no clear slope</source>
         <translation>, keine klare Steigung</translation>
-    </message>
-    <message>
-        <source>tokens</source>
-        <translation>Token</translation>
     </message>
 </context>
 <context>
@@ -872,6 +876,11 @@
         <source>Fetching SmolLM2-135M-Instruct…</source>
         <translation>SmolLM2-135M-Instruct wird geholt…</translation>
     </message>
+    <message>
+        <source>no KV cache: %1</source>
+        <comment>name of a run</comment>
+        <translation>ohne KV-Cache: %1</translation>
+    </message>
 </context>
 <context>
     <name>lectern::MessageBar</name>
@@ -992,10 +1001,6 @@
         <translation>Letztes Token verfügbar − Anfrage abgeschickt.</translation>
     </message>
     <message>
-        <source>Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps. Charts show it only where it is larger than twice its standard error.</source>
-        <translation>Steigung der Dauer eines Decode-Schritts über den Token im Kontext, nach kleinsten Quadraten; braucht 8 Schritte. Diagramme zeigen sie nur, wo sie größer ist als das Doppelte ihres Standardfehlers.</translation>
-    </message>
-    <message>
         <source>Largest seen of 2 · layers · KV heads · head size · bytes per element · tokens held, counted where it is stored.</source>
         <translation>Größter Wert von 2 · Schichten · KV-Köpfe · Kopfgröße · Bytes pro Element · gehaltene Token, gezählt, wo er gespeichert ist.</translation>
     </message>
@@ -1010,6 +1015,10 @@
     <message>
         <source>Time that the run stood still because it was paused; in no other time.</source>
         <translation>Zeit, die der Lauf stillstand, weil er angehalten war; in keiner anderen Zeit enthalten.</translation>
+    </message>
+    <message>
+        <source>Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps. Charts show it only where it is larger than twice its standard error.</source>
+        <translation>Steigung der Dauer eines Decode-Schritts über den Token im Kontext, nach kleinsten Quadraten; braucht 8 Schritte. Diagramme zeigen sie nur, wo sie größer ist als das Doppelte ihres Standardfehlers.</translation>
     </message>
 </context>
 <context>

@@ -75,7 +75,7 @@ AnswerPane::AnswerPane(QWidget *parent)
     addLens(AnswerLens::Probability, tr("Probability"),
             tr("The less sure the model was of a token, the darker its box and the thicker its line."));
 
-    m_view = new TokenView(tr("The answer streams in here, token by token. Press Run."), this);
+    m_view = new TokenView({}, this);
     m_view->setObjectName(QStringLiteral("answerView"));
     m_view->setAccessibleName(tr("Answer"));
     m_lenses->button(static_cast<int>(m_view->lens()))->setChecked(true);
@@ -157,14 +157,18 @@ void AnswerPane::showRun(int runId, std::shared_ptr<const RunRecord> record)
     updateFooter();
 }
 
-void AnswerPane::updateRun()
+void AnswerPane::appendNew()
 {
     m_view->appendNew();
-    updateFooter();
 }
 
 void AnswerPane::updateFooter()
 {
+    const bool isReading = m_record && m_record->outputTokens.empty() &&
+                           (m_record->state == RunState::Queued || m_record->state == RunState::Prefill);
+    m_view->setPlaceholderText(isReading ? tr("The model reads the prompt (prefill). The first token comes once all of "
+                                              "the prompt has been computed.")
+                                         : tr("The answer streams in here, token by token. Press Run."));
     if (!m_record) {
         m_footer->setText({});
         return;

@@ -33,7 +33,8 @@ public:
     void setLens(AnswerLens lens);
 
     void showRun(int runId, std::shared_ptr<const RunRecord> record); // nullptr: empty
-    void updateRun();                                                 // its record grew
+    void appendNew();    // its record grew: the text
+    void updateFooter(); // the figures, together with those of the charts
     TokenView *view() const { return m_view; }
     void addOffer(QWidget *offer); // shown in the place of the answer while it is wanted
     void setOffered(bool isOffered);
@@ -43,7 +44,6 @@ Q_SIGNALS:
     void lensChanged(lectern::AnswerLens lens);
 
 private:
-    void updateFooter();
     TokenView *m_view;
     QStackedLayout *m_pages;
     QLabel *m_title;

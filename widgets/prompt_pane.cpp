@@ -314,7 +314,7 @@ void PromptPane::showEditedPrompt()
         own = prepared.userRanges.empty() ? TextRange{} : prepared.userRanges.back();
     m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, own.begin, own.end);
     showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
-             prepared.tokens);
+             prepared.tokens, own.begin);
     m_sentPart->setVisible(m_editor->spans().size() != m_sent->spans().size());
     const QString replaced =
         tokens->replacedCount > 0 ? tr("%n invalid character(s) replaced", nullptr, tokens->replacedCount) : QString();
@@ -329,11 +329,17 @@ void PromptPane::showEditedPrompt()
 }
 
 void PromptPane::showSent(int runId, const QString &caption, const std::string &text,
-                          const std::vector<TokenRecord> &tokens)
+                          const std::vector<TokenRecord> &tokens, std::size_t ownBegin)
 {
     m_sentRunId = runId;
     m_sentCaption->setText(caption);
     m_sent->showPrompt(runId, text, tokens);
+    // What the user wrote is what a reader looks for: from the control token before it.
+    int first = 0;
+    for (std::size_t i = 0; i < tokens.size() && tokens[i].begin < ownBegin; ++i)
+        if (tokens[i].isSpecial)
+            first = static_cast<int>(i);
+    m_sent->scrollToToken(first);
 }
 
 bool PromptPane::isPromptOf(const RunRecord &record) const
@@ -355,7 +361,10 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
                                : tr("Prompt of “%1”: %n token(s)", nullptr, count).arg(title);
     if (record->reusedTokens > 0)
         caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(record->reusedTokens);
-    showSent(runId, caption, record->promptText, record->promptTokens);
+    std::size_t ownBegin = 0;
+    if (record->request.kind == PromptKind::Chat && !record->request.messages.empty())
+        ownBegin = record->promptText.rfind(record->request.messages.back().content);
+    showSent(runId, caption, record->promptText, record->promptTokens, ownBegin == std::string::npos ? 0 : ownBegin);
     m_editRunPrompt->setVisible(!isEdited);
     m_sentPart->setVisible(!isEdited || record->reusedTokens > 0 || m_editor->spans().size() != m_sent->spans().size());
 }

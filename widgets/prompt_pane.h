@@ -69,7 +69,8 @@ private:
     void updateCounts();
     void showNote(const QString &text, const QString &detail = {});
     void removeSecondBegin();
-    void showSent(int runId, const QString &caption, const std::string &text, const std::vector<TokenRecord> &tokens);
+    void showSent(int runId, const QString &caption, const std::string &text, const std::vector<TokenRecord> &tokens,
+                  std::size_t ownBegin); // byte of `text` at which the words of the user begin
     PromptEdit *m_editor;
     TokenView *m_sent;
     QLabel *m_title;

@@ -85,6 +85,20 @@ void TokenView::showPrompt(int runId, const std::string &text, std::vector<Token
     moveCursor(QTextCursor::Start);
 }
 
+void TokenView::scrollToToken(int index)
+{
+    const auto &all = spans();
+    const auto span =
+        std::find_if(all.begin(), all.end(), [index](const TokenSpan &s) { return s.lastToken >= index; });
+    if (span == all.end())
+        return;
+    moveCursor(QTextCursor::End); // scrolling up from below stops with the line at the top
+    QTextCursor cursor(document());
+    cursor.setPosition(span->begin);
+    setTextCursor(cursor);
+    ensureCursorVisible();
+}
+
 void TokenView::showAnswer(int runId, std::shared_ptr<const RunRecord> record)
 {
     clearTokens();

