@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings.h"
 
+#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <QLocale>
 #include <QStandardPaths>
 
 #include <array>
+#include <cerrno>
 #include <charconv>
+#include <csignal>
 
 namespace lectern {
 
@@ -37,8 +40,9 @@ constexpr auto kUsesReference = u"run/usesReference"; // false, true
 constexpr auto kContextTokens = u"run/contextTokens"; // 0..1048576
 constexpr auto kRecentModels = u"files/recentModels";
 constexpr auto kRecentRuns = u"files/recentRuns";
-constexpr auto kExportFolder = u"files/exportFolder"; // an existing folder
-constexpr auto kLoadingModel = u"files/loadingModel"; // set while a model loads
+constexpr auto kExportFolder = u"files/exportFolder";     // an existing folder
+constexpr auto kLoadingModel = u"files/loadingModel";     // set while a model loads
+constexpr auto kLoadingProcess = u"files/loadingProcess"; // which window loads it
 } // namespace key
 
 constexpr std::array kThemeNames{"auto", "light", "dark"};
@@ -339,15 +343,21 @@ void Settings::setExportFolder(const QString &folder)
 
 QString Settings::loadingModel() const
 {
-    return m_settings.value(name(key::kLoadingModel)).toString();
+    const auto process = m_settings.value(name(key::kLoadingProcess)).toLongLong();
+    const bool isElsewhere = process > 0 && process != QCoreApplication::applicationPid() &&
+                             (kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
+    return isElsewhere ? QString() : m_settings.value(name(key::kLoadingModel)).toString();
 }
 
 void Settings::setLoadingModel(const QString &path)
 {
-    if (path.isEmpty())
+    if (path.isEmpty()) {
         m_settings.remove(name(key::kLoadingModel));
-    else
+        m_settings.remove(name(key::kLoadingProcess));
+    } else {
         m_settings.setValue(name(key::kLoadingModel), path);
+        m_settings.setValue(name(key::kLoadingProcess), QCoreApplication::applicationPid());
+    }
     m_settings.sync(); // has to be on disk before the load can fail
 }
 

@@ -82,7 +82,7 @@ public:
 
     // Set while a model loads: still there at the next start, the program ended in between and must not load it by
     // itself again (a crash loop otherwise). "" when none.
-    QString loadingModel() const;
+    QString loadingModel() const; // of a Lectern that ended while it loaded; empty while that one is still at it
     void setLoadingModel(const QString &path);
 
     QByteArray windowGeometry() const;

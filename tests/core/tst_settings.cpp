@@ -5,6 +5,8 @@
 #include <QFile>
 #include <QFileInfo>
 #include <QLocale>
+#include <QProcess>
+#include <QSettings>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
@@ -65,6 +67,25 @@ private slots:
         QCOMPARE(settings.loadingModel(), QStringLiteral("/数.gguf"));
         QCOMPARE(settings.windowGeometry(), QByteArray("\0\1\377", 3));
         QCOMPARE(settings.windowLayout(), QByteArray("layout"));
+    }
+
+    // Two windows may share the settings: a load that goes on in the other one is no crash.
+    void aLoadCountsAsCrashedOnlyWhenItsProcessIsGone()
+    {
+        QTemporaryDir folder;
+        const QString path = folder.filePath(QStringLiteral("shared.ini"));
+        QProcess other;
+        other.start(QStringLiteral("sleep"), {QStringLiteral("600")});
+        QVERIFY(other.waitForStarted());
+        {
+            QSettings file(path, QSettings::IniFormat);
+            file.setValue(QStringLiteral("files/loadingModel"), QStringLiteral("/m.gguf"));
+            file.setValue(QStringLiteral("files/loadingProcess"), other.processId());
+        }
+        QCOMPARE(Settings(path).loadingModel(), QString());
+        other.kill();
+        QVERIFY(other.waitForFinished());
+        QCOMPARE(Settings(path).loadingModel(), QStringLiteral("/m.gguf"));
     }
 
     void damagedSettingsFallBackOneByOne()
