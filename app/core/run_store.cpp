@@ -23,6 +23,19 @@ std::size_t tokensIn(const RunRecord &record)
     return record.promptTokens.size() + record.outputTokens.size();
 }
 
+// A title from a file or a user as every view can show it: one line, of a bounded length (a word of 20,000 letters took
+// seconds to lay out), without control characters and marks that turn the direction of what follows.
+QString tidyTitle(const QString &title)
+{
+    constexpr qsizetype kLongest = 120;
+    QString tidy = title.left(kLongest * 8).simplified();
+    tidy.removeIf([](QChar c) {
+        return c.category() == QChar::Other_Control || (c >= QChar(0x202A) && c <= QChar(0x202E)) ||
+               (c >= QChar(0x2066) && c <= QChar(0x2069));
+    });
+    return tidy.size() <= kLongest ? tidy : tidy.left(kLongest - 1) + QChar(0x2026);
+}
+
 } // namespace
 
 std::shared_ptr<const RunRecord> RunEntry::snapshot() const
@@ -54,7 +67,7 @@ int RunStore::add(std::shared_ptr<RunRecord> record, const QString &title, const
     const int id = ++m_lastId;
     auto metrics = std::make_shared<LiveMetrics>(record);
     m_runs.push_back(
-        {id, title.simplified(), filePath, std::move(record), leastUsedStyle(m_runs), false, std::move(metrics)});
+        {id, tidyTitle(title), filePath, std::move(record), leastUsedStyle(m_runs), false, std::move(metrics)});
     Q_EMIT runAdded(id);
     setCurrent(id);
     return id;
@@ -80,7 +93,7 @@ void RunStore::setOverlaid(int id, bool overlaid)
 void RunStore::rename(int id, const QString &title)
 {
     RunEntry *run = entry(id);
-    const QString clean = title.simplified();
+    const QString clean = tidyTitle(title);
     if (!run || clean.isEmpty() || clean == run->title)
         return;
     run->title = clean;

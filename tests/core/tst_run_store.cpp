@@ -150,6 +150,9 @@ void TestRunStore::titlesAreCleanAndNeverEmpty()
     store.rename(id, QStringLiteral("Paris"));
     QCOMPARE(edited.size(), 1);
     QCOMPARE(store.find(id)->title, QStringLiteral("Paris"));
+    // A file may hold anything: a bell, an override of the direction, a word without an end.
+    const int wild = store.add(emptyRun(), QStringLiteral("a\u0007b\u202Ec ") + QString(100'000, QLatin1Char('A')));
+    QCOMPARE(store.find(wild)->title, QStringLiteral("abc ") + QString(115, QLatin1Char('A')) + QChar(0x2026));
 }
 
 void TestRunStore::selectionTellsOnlyChanges()
