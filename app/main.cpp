@@ -8,6 +8,7 @@
 #include <QDir>
 #include <QTemporaryDir>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -42,6 +43,7 @@ QStringList rawArguments(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    std::signal(SIGXFSZ, SIG_IGN); // a file above the shell's limit fails as any other that cannot be written
     QCoreApplication::setApplicationName(QStringLiteral("lectern"));
     QCoreApplication::setApplicationVersion(QStringLiteral(LECTERN_VERSION));
     const CommandLine line = parseCommandLine(rawArguments(argc, argv));

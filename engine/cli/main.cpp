@@ -2,6 +2,7 @@
 // lectern-cli: the engine without the window. Exit codes: 0 done, 1 failed, 2 wrong usage.
 #include "engine/cli/command.h"
 
+#include <csignal>
 #include <exception>
 #include <new>
 
@@ -28,6 +29,7 @@ std::string commandProblem(const CLI::App &program)
 int main(int argc, char **argv)
 {
     using namespace lectern::cli;
+    std::signal(SIGXFSZ, SIG_IGN); // a file above the shell's limit fails as any other that cannot be written
     CLI::App program{"Lectern's inference engine on the command line.", "lectern-cli"};
     program.set_version_flag("--version", "lectern-cli " + lectern::engineVersion());
     program.require_subcommand(1);

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -53,6 +54,17 @@ class Generate(CliTest):
             events = self.events("--prompt-file", path, "--max-tokens", "1")
             tokenized = next(event for event in events if event["event"] == "tokenized")
             self.assertEqual([token["id"] for token in tokenized["tokens"]], list(raw))
+
+    def test_a_record_above_the_file_size_limit_is_refused_and_leaves_nothing(self):
+        folder = self.folder / "limited"
+        folder.mkdir()
+        limit = (1000, resource.getrlimit(resource.RLIMIT_FSIZE)[1])
+        result = subprocess.run([CLI, "generate", "--model", self.model, "--prompt", "Hi", "--max-tokens", "30",
+                                 "--record", folder / "run.json"], capture_output=True, timeout=60,
+                                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, limit))
+        self.assertEqual(result.returncode, 1, result.stderr)
+        self.assertIn(b"File too large", result.stderr)
+        self.assertEqual(list(folder.iterdir()), [])
 
     def test_a_seed_repeats_an_answer(self):
         sampled = ["--prompt", "Hi", "--temp", "1.5", "--top-k", "50", "--top-p", "0.99", "--min-p", "0.001", "--seed"]
