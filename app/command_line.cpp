@@ -153,6 +153,9 @@ CommandLine parseCommandLine(const QStringList &arguments)
     line.overlaysRuns = parser.isSet(str("overlay"));
     line.isProjector = parser.isSet(str("projector"));
     line.quits = parser.isSet(str("quit")) || parser.isSet(str("screenshot"));
+    for (const char *name : {"export", "screenshot", "model"})
+        if (parser.isSet(str(name)) && parser.value(str(name)).isEmpty())
+            usageError(str("--%1 needs a name, not \"\"").arg(str(name)));
     if (!line.exportFolder.isEmpty() && !line.prompt && line.files.isEmpty())
         usageError(str("--export needs --run or a saved run to export"));
     return line;

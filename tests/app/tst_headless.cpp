@@ -187,6 +187,9 @@ private slots:
         QTest::newRow("theme") << QStringList{QStringLiteral("--theme"), QStringLiteral("pink")};
         QTest::newRow("both modes") << QStringList{QStringLiteral("--chat"), QStringLiteral("--raw")};
         QTest::newRow("export of nothing") << QStringList{QStringLiteral("--export"), QStringLiteral("x")};
+        QTest::newRow("export to no name")
+            << QStringList{QStringLiteral("--run"), QStringLiteral("a"), QStringLiteral("--export"), QString(),
+                           QStringLiteral("--quit")};
     }
 
     void wrongCallsEndWithTwoAndOneLine()
