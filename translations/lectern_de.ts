@@ -276,6 +276,10 @@
         <source>The run is not there any more. Choose another one.</source>
         <translation>Der Lauf ist nicht mehr da. Einen anderen wählen.</translation>
     </message>
+    <message>
+        <source>The KV cache has no room for this prompt. Shorten it, or start Lectern with a larger --kv-budget.</source>
+        <translation>Der KV-Cache hat für diesen Prompt keinen Platz. Kürzen Sie ihn, oder starten Sie Lectern mit einem größeren --kv-budget.</translation>
+    </message>
 </context>
 <context>
     <name>lectern::ExportActions</name>

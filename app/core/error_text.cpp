@@ -35,6 +35,9 @@ public:
             return tr("There is too little memory. Close other programs, or choose a smaller picture.");
         if (task == ErrorTask::OpenRun)
             return tr("There is too little memory. Close other programs, or delete runs from the list.");
+        if (task == ErrorTask::Run)
+            return tr(
+                "The KV cache has no room for this prompt. Shorten it, or start Lectern with a larger --kv-budget.");
         return tr("There is too little memory. Close other programs, or choose a smaller model or context.");
     }
 

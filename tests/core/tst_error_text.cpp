@@ -46,7 +46,7 @@ private slots:
     {
         const auto advice = [](ErrorCode code, ErrorTask task) { return errorHeadline(code, task); };
         QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::LoadModel).contains(QStringLiteral("smaller model")));
-        QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::Run).contains(QStringLiteral("smaller model")));
+        QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::Run).contains(QStringLiteral("--kv-budget")));
         QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::Export).contains(QStringLiteral("smaller picture")));
         QVERIFY(advice(ErrorCode::OutOfMemory, ErrorTask::OpenRun).contains(QStringLiteral("delete runs")));
         QVERIFY(!advice(ErrorCode::NotFound, ErrorTask::Export).contains(QStringLiteral("path")));
