@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/translations.h"
 
-#include <QCoreApplication>
+#include <QGuiApplication>
 #include <QLibraryInfo>
 #include <QLocale>
 #include <QTranslator>
@@ -35,6 +35,8 @@ void installTranslations(QCoreApplication &application, const QString &language)
     auto ofQt = std::make_unique<QTranslator>();
     if (ofQt->load(locale, QStringLiteral("qtbase"), separator, QLibraryInfo::path(QLibraryInfo::TranslationsPath)))
         install(application, std::move(ofQt));
+    // Qt's translation would mirror the window in locales for which it has one and Lectern has not.
+    QGuiApplication::setLayoutDirection(Qt::LeftToRight);
 }
 
 } // namespace lectern
