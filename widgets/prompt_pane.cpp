@@ -92,6 +92,7 @@ PromptPane::PromptPane(QWidget *parent)
     m_sentCaption->setTextFormat(Qt::PlainText);
     m_sentCaption->setProperty("muted", true);
     m_sentCaption->setWordWrap(true);
+    m_sentCaption->setMinimumWidth(1); // a run's name may be one long word: it must not widen the window
     m_editRunPrompt = new QPushButton(tr("Edit this prompt"), this);
     m_editRunPrompt->setObjectName(QStringLiteral("editRunPrompt"));
     m_editRunPrompt->setToolTip(tr("Puts the prompt of this run into the editor."));

@@ -103,6 +103,23 @@ private slots:
         QCOMPARE(answer()->shownText().isEmpty(), false);
     }
 
+    void aRunWhoseNameIsOneLongWordLeavesTheWindowAsWideAsItWas()
+    {
+        QVERIFY(load(tinyPath()));
+        type(QStringLiteral("the model"));
+        QVERIFY(run() > 0);
+        RunRecord record = *m_window->runs()->current()->record;
+        record.request.title = std::string(100'000, 'A');
+        const QString path = m_folder.filePath(QStringLiteral("word.lectern.json"));
+        QVERIFY(saveRun(record, path.toStdString()));
+        type(QStringLiteral("another prompt")); // the pane names the run whose prompt it shows
+        const int first = m_window->runs()->currentId(), width = m_window->minimumSizeHint().width();
+        m_window->openFile(path);
+        QTRY_VERIFY(m_window->runs()->currentId() != first);
+        QTRY_VERIFY(label("sentCaption").contains(QStringLiteral("AAAA")));
+        QCOMPARE(m_window->minimumSizeHint().width(), width);
+    }
+
     void aDamagedSavedRunIsRefusedWithItsField()
     {
         const QString path = m_folder.filePath(QStringLiteral("damaged.lectern.json"));
