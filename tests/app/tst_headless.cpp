@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The program as a process, without a display.
+#include "engine/base/file.h"
 #include "engine/trace/run_json.h"
 #include "tests/support/tiny_model.h"
 #include "widgets/theme.h"
@@ -226,10 +227,7 @@ private slots:
     void failuresToOpenEndWithOne()
     {
         const QString damaged = m_folder.filePath(QStringLiteral("damaged.lectern.json"));
-        QFile file(damaged);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("{\"schemaVersion\"");
-        file.close();
+        QVERIFY(writeFileAtomically(damaged.toStdString(), "{\"schemaVersion\""));
         const QString quit = QStringLiteral("--quit");
         for (const QStringList &arguments :
              {QStringList{QStringLiteral("nothere.lectern.json"), quit},

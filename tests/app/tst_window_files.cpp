@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real window and files: models by path, drop, dialog and recent list, and saved runs.
+#include "engine/base/file.h"
 #include "engine/trace/run_json.h"
 #include "tests/app/window_fixture.h"
 #include "tests/support/models.h"
@@ -22,10 +23,7 @@ private slots:
     void aFileThatIsNoModelIsNamedAndTheNextOneLoads()
     {
         const QString path = m_folder.filePath(QStringLiteral("page.gguf"));
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("<!DOCTYPE html><html></html>");
-        file.close();
+        QVERIFY(writeFileAtomically(path.toStdString(), "<!DOCTYPE html><html></html>"));
         QVERIFY(!load(path));
         QVERIFY2(m_window->messageText().contains(QStringLiteral("page.gguf")), qPrintable(m_window->messageText()));
         QVERIFY(load(tinyPath()));
@@ -123,10 +121,7 @@ private slots:
     void aDamagedSavedRunIsRefusedWithItsField()
     {
         const QString path = m_folder.filePath(QStringLiteral("damaged.lectern.json"));
-        QFile file(path);
-        QVERIFY(file.open(QIODevice::WriteOnly));
-        file.write("{\"schemaVersion\": 1, \"outputTokens\": 7}");
-        file.close();
+        QVERIFY(writeFileAtomically(path.toStdString(), "{\"schemaVersion\": 1, \"outputTokens\": 7}"));
         m_window->openFile(path);
         QTRY_VERIFY(m_window->messageText().contains(QStringLiteral("damaged.lectern.json")));
         QCOMPARE(m_window->runs()->runs().size(), std::size_t(0));
