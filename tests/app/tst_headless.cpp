@@ -73,6 +73,22 @@ private slots:
         QCOMPARE(QImage(folder + QStringLiteral("/timeline.png")).size(), QSize(1600, 900));
     }
 
+    void aSystemMessageGoesBeforeThePrompt()
+    {
+        const QString folder = m_folder.filePath(QStringLiteral("system"));
+        const Outcome outcome =
+            lecternWith({QStringLiteral("--model"), m_model, QStringLiteral("--run"), QStringLiteral("hello"),
+                         QStringLiteral("--system"), QStringLiteral("be kind"), QStringLiteral("--max-tokens"),
+                         QStringLiteral("2"), QStringLiteral("--export"), folder, QStringLiteral("--quit")});
+        QVERIFY2(outcome.exitCode == 0, qPrintable(outcome.err));
+        const auto record = loadRun((folder + QStringLiteral("/run.lectern.json")).toStdString());
+        QVERIFY2(record.has_value(), record ? "" : record.error().text().c_str());
+        QCOMPARE(record->request.messages.size(), std::size_t(2));
+        QCOMPARE(record->request.messages.front().role, std::string("system"));
+        QCOMPARE(record->request.messages.front().content, std::string("be kind"));
+        QCOMPARE(record->request.messages.back().content, std::string("hello"));
+    }
+
     void everyPathMayHoldLettersQuotesAndSpaces()
     {
         const QString folder = m_folder.filePath(QStringLiteral("ü 数 ' \" フォルダ"));
@@ -188,6 +204,9 @@ private slots:
         QTest::newRow("theme") << QStringList{QStringLiteral("--theme"), QStringLiteral("pink")};
         QTest::newRow("both modes") << QStringList{QStringLiteral("--chat"), QStringLiteral("--raw")};
         QTest::newRow("export of nothing") << QStringList{QStringLiteral("--export"), QStringLiteral("x")};
+        QTest::newRow("system message in raw mode")
+            << QStringList{QStringLiteral("--run"),    QStringLiteral("a"), QStringLiteral("--raw"),
+                           QStringLiteral("--system"), QStringLiteral("b"), QStringLiteral("--quit")};
         QTest::newRow("export to no name")
             << QStringList{QStringLiteral("--run"), QStringLiteral("a"), QStringLiteral("--export"), QString(),
                            QStringLiteral("--quit")};

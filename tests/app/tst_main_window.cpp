@@ -46,6 +46,29 @@ private slots:
             QVERIFY(!span.isSpecial);
     }
 
+    void whatIsSentIsShownFromTheUsersMessageOn()
+    {
+        QVERIFY(load(tinyPath()));
+        promptPane()->setMode(PromptMode::Chat);
+        promptPane()->setSystemPrompt(QStringLiteral("many words ").repeated(14));
+        type(QStringLiteral("hello"));
+        auto *sent = m_window->findChild<TokenView *>(QStringLiteral("sentTokens"));
+        QTRY_VERIFY(sent->shownText().contains(QStringLiteral("user\nhello<|im_end|>")));
+        const auto firstLine = [sent] { return sent->cursorForPosition(QPoint(2, 2)).block().text(); };
+        QTRY_COMPARE(firstLine(), QStringLiteral("<|im_start|>user"));
+        QVERIFY(run() > 0);
+        QTRY_COMPARE(firstLine(), QStringLiteral("<|im_start|>user"));
+    }
+
+    void aSampleWithASystemMessageIsAChat()
+    {
+        QVERIFY(load(tinyPath()));
+        promptPane()->setMode(PromptMode::Raw);
+        QTest::keyClick(m_window.get(), Qt::Key_2, Qt::AltModifier);
+        QCOMPARE(promptPane()->mode(), PromptMode::Chat);
+        QCOMPARE(promptPane()->systemPrompt(), QStringLiteral("Answer in one sentence."));
+    }
+
     void aRunFillsAnswerChartsMetricsAndTable()
     {
         QVERIFY(load(tinyPath()));
@@ -105,6 +128,9 @@ private slots:
         QCOMPARE(QString::fromStdString(second->answer()), QString::fromStdString(first->answer()));
         QCOMPARE(metricsOf(*second).kvUsedBytes, std::uint64_t(0));
         QVERIFY(metricsOf(*first).kvUsedBytes > 0);
+        // Of the same prompt, and yet told apart in the table and in legends.
+        QCOMPARE(m_window->runs()->find(with)->title, QStringLiteral("the model"));
+        QCOMPARE(m_window->runs()->find(without)->title, QStringLiteral("no KV cache: the model"));
     }
 
     void hoveringATokenSelectsItForEveryPane()

@@ -231,6 +231,23 @@ private slots:
         QTRY_COMPARE(editor()->fontMetrics().height(), before);
     }
 
+    // --theme says what is shown, not what is remembered; and who moved a pane has it back after the lecture.
+    void theProjectorKeepsThemeAndLayout()
+    {
+        m_window->setTheme(ThemeChoice::Dark, false);
+        auto *prompt = m_window->findChild<QDockWidget *>(QStringLiteral("prompt"));
+        const int usual = prompt->width();
+        m_window->resizeDocks({prompt}, {usual - 60}, Qt::Horizontal); // goes as far as the other panes let it
+        QTRY_VERIFY(prompt->width() < usual - 10);
+        const int moved = prompt->width();
+        for (const bool isOn : {true, false}) {
+            action("projector")->trigger();
+            QCOMPARE(action("projector")->isChecked(), isOn);
+            QVERIFY(m_window->palette().color(QPalette::Window).lightness() < 80);
+        }
+        QTRY_COMPARE(prompt->width(), moved);
+    }
+
     void bothDecimalMarksGiveTheSameTemperature()
     {
         QLocale::setDefault(QLocale(QLocale::German));
