@@ -97,6 +97,10 @@ void Job::finish()
 
 void Job::takePicture()
 {
+    if (m_window->session()->frameClock()->isPending()) { // a chart has not had its turn
+        QTimer::singleShot(kSettleMs, this, &Job::takePicture);
+        return;
+    }
     const auto write = [image = m_window->grab().toImage(), path = m_line.screenshotPath]() -> Result<void> {
         const Result<QByteArray> png = pngBytes(image);
         return png ? writeBytes(path, *png) : tl::unexpected(png.error());

@@ -48,6 +48,7 @@ void MainWindow::connectSession()
             m_answer->appendNew();
     });
     connect(&m_store, &RunStore::runChanged, this, &MainWindow::updateRun);
+    connect(m_session->frameClock(), &FrameClock::frame, this, &MainWindow::updateNextChart);
     connect(&m_store, &RunStore::currentChanged, this, &MainWindow::showCurrentRun);
     connect(&m_store, &RunStore::runEdited, this, &MainWindow::updateCharts);
     connect(&m_store, &RunStore::runRemoved, this, &MainWindow::updateCharts);

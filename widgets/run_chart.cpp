@@ -219,9 +219,6 @@ void RunChart::replotLater()
 
 void RunChart::catchUp()
 {
-    if (!m_isStale) {
-        return;
-    }
     m_isStale = false;
     for (const ShownRun &run : std::as_const(m_runs)) {
         append(run);

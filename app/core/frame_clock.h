@@ -25,6 +25,7 @@ public:
     void setIntervalMs(int ms); // slower while the window is minimised
     void setCostShare(int share) { m_costShare = share; }
     void request(); // arms the timer unless it runs
+    bool isPending() const { return m_timer.isActive(); }
 
 Q_SIGNALS:
     void frame();

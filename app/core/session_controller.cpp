@@ -120,6 +120,9 @@ void SessionController::setState(SessionState state)
     if (state == m_state)
         return;
     m_state = state;
+    const bool usesAllCores = m_runningId != 0 && state != SessionState::Paused && m_model &&
+                              m_model->engine.threads >= cpuCoreCount();
+    m_clock.setCostShare(usesAllCores ? FrameClock::kShareOfBusyCores : FrameClock::kShareOfFreeCore);
     Q_EMIT stateChanged(state);
 }
 
@@ -161,8 +164,6 @@ void SessionController::onLoaded(int loadId, const LoadedModelPtr &model)
     if (loadId != d->loadId || m_state != SessionState::Loading)
         return;
     m_model = model;
-    m_clock.setCostShare(model->engine.threads < cpuCoreCount() ? FrameClock::kShareOfFreeCore
-                                                                : FrameClock::kShareOfBusyCores);
     setState(SessionState::Ready);
     Q_EMIT modelChanged();
 }
