@@ -2,6 +2,7 @@
 #include "widgets/token_text_edit.h"
 
 #include "widgets/document_text.h"
+#include "widgets/token_layout.h"
 
 #include <QApplication>
 #include <QFontDatabase>
@@ -48,6 +49,10 @@ TokenTextEdit::TokenTextEdit(QWidget *parent)
     : QPlainTextEdit(parent)
     , m_theme(Theme::light())
 {
+    auto *document = new QTextDocument(this);
+    m_layout = new TokenLayout(document, &m_spans);
+    document->setDocumentLayout(m_layout);
+    setDocument(document);
     setMouseTracking(true);
     viewport()->setMouseTracking(true);
     setFrameShape(QFrame::NoFrame);
@@ -75,6 +80,8 @@ void TokenTextEdit::setSelection(TokenSelection *selection)
 
 void TokenTextEdit::setSpans(std::vector<TokenSpan> spans)
 {
+    m_layout->forgetLines(m_spans);
+    m_layout->forgetLines(spans);
     m_spans = std::move(spans);
     m_hoveredSpan = -1;
     if (m_selection)

@@ -18,6 +18,8 @@
 
 namespace lectern {
 
+class TokenLayout;
+
 class TokenTextEdit : public QPlainTextEdit
 {
     Q_OBJECT
@@ -72,6 +74,7 @@ private:
     void showHovered(const TokenRef &token);
     void selectAtCursor();
     std::vector<TokenSpan> m_spans;
+    TokenLayout *m_layout; // the document's
     TokenSelection *m_selection = nullptr;
     Theme m_theme;
     int m_hoveredSpan = -1;
