@@ -2,6 +2,7 @@
 // The real window as a piece of furniture: sizes, panes, settings, names and keys of its inputs.
 #include "app/window_layout.h"
 #include "tests/app/window_fixture.h"
+#include "widgets/message_bar.h"
 
 #include <QAbstractButton>
 #include <QAbstractSpinBox>
@@ -10,6 +11,7 @@
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QMenu>
+#include <QStatusBar>
 #include <QToolButton>
 
 using namespace lectern;
@@ -36,6 +38,31 @@ private slots:
         }
         m_window->resetLayout({800, 600});
         QTRY_COMPARE(m_window->size(), QSize(800, 600));
+    }
+
+    void aMessageMovesNoPaneAndIsReachedByTheTabKey()
+    {
+        settle();
+        const auto places = [this] {
+            QList<QRect> found;
+            for (const QDockWidget *dock : m_window->findChildren<QDockWidget *>())
+                found << dock->geometry();
+            return found;
+        };
+        const QList<QRect> before = places();
+        auto *bar = m_window->findChild<MessageBar *>();
+        bar->showMessage(MessageBar::Kind::Error, QStringLiteral("one\ntwo\nthree"), QStringLiteral("Again"));
+        settle();
+        QCOMPARE(places(), before);
+        QVERIFY(bar->geometry().bottom() < m_window->statusBar()->y());
+        QVERIFY(bar->y() > m_window->height() / 2);
+        editor()->setFocus();
+        for (int i = 0; i < 60 && !bar->isAncestorOf(QApplication::focusWidget()); ++i)
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+        QVERIFY(bar->isAncestorOf(QApplication::focusWidget()));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+        QVERIFY(bar->isHidden());
+        QVERIFY(QApplication::focusWidget()); // the keyboard goes on somewhere
     }
 
     void oneEnlargedPaneGivesAllBackAgain()
