@@ -52,7 +52,7 @@ void WindowLayout::applyDefault()
         dock->show();
     const int width = m_window->width(), height = m_window->height();
     m_window->resizeDocks({prompt, timeline}, {width * 2 / 5, width * 3 / 5}, Qt::Horizontal);
-    m_window->resizeDocks({prompt, answer}, {height * 36 / 100, height * 34 / 100}, Qt::Vertical);
+    m_window->resizeDocks({prompt, answer}, {height * 39 / 100, height * 31 / 100}, Qt::Vertical);
     m_window->resizeDocks({timeline, kv, latency}, {height * 28 / 100, height * 21 / 100, height * 21 / 100},
                           Qt::Vertical);
     m_window->resizeDocks({runs}, {height * 20 / 100}, Qt::Vertical);

@@ -70,6 +70,7 @@ protected:
 
 private:
     std::pair<std::size_t, std::size_t> spansOn(const ShownLine &line) const; // [first, last)
+    QRect withoutCutLine(QRect rect, const ShownLine &line) const;
     void paintBox(QPainter &painter, const QRectF &whole, const BoxStyle &style, bool isHovered) const;
     void showHovered(const TokenRef &token);
     void selectAtCursor();

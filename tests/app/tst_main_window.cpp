@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(entry->record->state, RunState::Finished);
         QCOMPARE(entry->record->outputTokens.size(), std::size_t(24));
         QCOMPARE(*entry->record->finishReason, FinishReason::MaxTokens);
-        QVERIFY(label("answerFooter").contains(QStringLiteral("token 24 of at most 24")));
+        QVERIFY(label("answerFooter").contains(QStringLiteral("24 of max 24 tokens")));
         for (const NamedChart &chart : m_window->charts())
             QVERIFY2(!chart.chart->isEmpty(), qPrintable(chart.fileName));
         auto *table = m_window->findChild<RunsView *>();

@@ -7,6 +7,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QMimeData>
+#include <QScrollBar>
 #include <QtTest>
 
 using namespace lectern;
@@ -207,6 +208,44 @@ private slots:
         const std::vector<int> whole = breaksOf(edit, pieces), usual = breaksOf(other, plain);
         QVERIFY(whole != usual);
         QCOMPARE(breaksOf(edit, plain), usual);
+    }
+
+    // No slice of a line at the upper or lower edge; what is inside is painted.
+    void onlyWholeLinesArePaintedWhereverItIsScrolled()
+    {
+        const Pieces pieces = specialTokens();
+        TokenView view{QString()};
+        view.setTheme(Theme::light());
+        view.show();
+        view.showPrompt(0, pieces.text, pieces.tokens);
+        int cut = 0;
+        const auto check = [&] {
+            const QImage picture = view.viewport()->grab().toImage();
+            for (const auto &line : view.linesIn(view.viewport()->rect())) {
+                const double top = line.origin.y() + line.line.y(), bottom = top + line.line.height();
+                const bool isWhole = top >= -1 && bottom <= view.viewport()->height() + 1;
+                cut += !isWhole;
+                bool hasInk = false;
+                for (int y = std::max(0, static_cast<int>(top) + 2);
+                     y < std::min(picture.height(), static_cast<int>(bottom) - 2); ++y)
+                    for (int x = 10; x < 60; ++x)
+                        hasInk = hasInk || picture.pixel(x, y) != picture.pixel(0, 0);
+                if (line.line.textLength() > 2)
+                    QCOMPARE(hasInk, isWhole);
+            }
+        };
+        for (int height = 60; height < 130; height += 7) {
+            view.resize(200, height);
+            for (int value = 0; value <= view.verticalScrollBar()->maximum(); ++value) {
+                view.verticalScrollBar()->setValue(value);
+                check();
+            }
+            for (int token : {0, 7, 14, 22}) {
+                view.scrollToToken(token);
+                check();
+            }
+        }
+        QVERIFY(cut > 20);
     }
 
     void aPartOfTheTextIsCopiedAsItIs()
