@@ -205,13 +205,17 @@ void RunChart::drawStrip(QCPPainter *painter)
             entry.text = entry.shortText.isEmpty() ? entry.text : entry.shortText;
         }
     }
-    // Entries that would be cut to a letter or two are counted instead, from the end.
+    // Names of runs are cut, and counted where a letter or two would be left; of other names the last ones give way.
     const bool namesRuns = !entries.empty() && entries.back().style >= 0;
-    const double least = metrics.height() * (namesRuns ? 2.2 : 1) + metrics.averageCharWidth() * (namesRuns ? 10 : 5);
+    while (!namesRuns && entries.size() > 2 && widthAt(limit) > line.width() + 1) {
+        entries.pop_back();
+    }
+    const double least = namesRuns ? metrics.height() * 2.2 + metrics.averageCharWidth() * 10
+                                   : metrics.height() + metrics.averageCharWidth() * 5;
     while (limit > least && widthAt(limit) > line.width()) {
         limit -= 4;
     }
-    while (entries.size() > 2 && widthAt(limit) > line.width() + 1) {
+    while (namesRuns && entries.size() > 2 && widthAt(limit) > line.width() + 1) {
         entries.erase(entries.end() - (rest > 0 ? 2 : 1), entries.end());
         entries.push_back({tr("+ %n more", "runs without room in the legend", ++rest), Swatch::None, {}, -1, false});
     }

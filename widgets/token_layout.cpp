@@ -19,7 +19,7 @@ TokenLayout::TokenLayout(QTextDocument *document, const std::vector<TokenSpan> *
 QRectF TokenLayout::blockBoundingRect(const QTextBlock &block) const
 {
     const QRectF usual = QPlainTextDocumentLayout::blockBoundingRect(block); // lays out
-    if (!block.isVisible() || !cutsSpecial(block))
+    if (!block.isValid() || !block.isVisible() || !cutsSpecial(block))
         return usual;
     breakAround(block);
     return QPlainTextDocumentLayout::blockBoundingRect(block);

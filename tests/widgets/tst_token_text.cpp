@@ -185,6 +185,22 @@ private slots:
         QCOMPARE(boxesOf(view, view.spans()[2]).front().top(), boxes.back().top());
     }
 
+    void aTextThatIsScrolledToItsEndCanBeReplaced()
+    {
+        const Pieces pieces = specialTokens();
+        TokenView view{QString()};
+        view.setTheme(Theme::light());
+        view.resize(200, 60);
+        view.show();
+        for (int i = 0; i < 2; ++i) {
+            view.showPrompt(0, pieces.text, pieces.tokens);
+            view.verticalScrollBar()->setValue(view.verticalScrollBar()->maximum());
+            QVERIFY(view.verticalScrollBar()->value() > 2);
+        }
+        view.clearTokens();
+        QVERIFY(view.shownText().isEmpty());
+    }
+
     void textThatIsNoSpecialTokenAnyMoreIsBrokenAsText()
     {
         const Pieces pieces = specialTokens();
