@@ -75,7 +75,7 @@
     <message>
         <source>%1 of max %2 tokens</source>
         <comment>answer tokens so far, longest answer</comment>
-        <translation>%1 von max. %2 Token</translation>
+        <translation>%1 von max. %2</translation>
     </message>
     <message>
         <source>KV %1</source>

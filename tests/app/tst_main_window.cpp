@@ -51,9 +51,9 @@ private slots:
         QVERIFY(load(tinyPath()));
         promptPane()->setMode(PromptMode::Chat);
         promptPane()->setSystemPrompt(QStringLiteral("many words ").repeated(14));
-        type(QStringLiteral("hello"));
+        m_window->setPrompt(QStringLiteral("hello") + QStringLiteral("\nyou").repeated(5)); // more than fits below it
         auto *sent = m_window->findChild<TokenView *>(QStringLiteral("sentTokens"));
-        QTRY_VERIFY(sent->shownText().contains(QStringLiteral("user\nhello<|im_end|>")));
+        QTRY_VERIFY(sent->shownText().contains(QStringLiteral("user\nhello\nyou")));
         const auto firstLine = [sent] { return sent->cursorForPosition(QPoint(2, 2)).block().text(); };
         QTRY_COMPARE(firstLine(), QStringLiteral("<|im_start|>user"));
         QVERIFY(run() > 0);
