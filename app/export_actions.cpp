@@ -37,8 +37,14 @@ ExportActions::ExportActions(RunStore *store, Settings *settings, std::vector<Na
 
 void ExportActions::fill(QMenu *menu)
 {
-    for (const NamedChart &chart : m_charts)
-        addChart(menu->addMenu(tr("Chart “%1”").arg(chart.chart->title())), chart);
+    m_hint = menu->addAction(tr("Once there is a run, it can be exported"));
+    m_hint->setObjectName(QStringLiteral("exportHint"));
+    m_hint->setEnabled(false);
+    for (const NamedChart &chart : m_charts) {
+        QMenu *charts = menu->addMenu(tr("Chart “%1”").arg(chart.chart->title()));
+        m_needRun.push_back(charts->menuAction());
+        addChart(charts, chart);
+    }
     menu->addSeparator();
     add(menu, tr("Save run…"), QStringLiteral("saveRun"), [this] {
         saveRunAs(m_store->currentId());
@@ -73,8 +79,10 @@ void ExportActions::addChart(QMenu *menu, const NamedChart &chart)
 
 void ExportActions::updateActions()
 {
+    const bool hasRun = m_store->current() != nullptr;
+    m_hint->setVisible(!hasRun);
     for (QAction *action : m_needRun)
-        action->setEnabled(m_store->current() != nullptr);
+        action->setEnabled(hasRun);
 }
 
 void ExportActions::saveRunAs(int runId)

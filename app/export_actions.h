@@ -67,6 +67,7 @@ private:
     Settings *m_settings;
     std::vector<NamedChart> m_charts;
     QWidget *m_window;
+    QAction *m_hint = nullptr; // why the others are not available
     std::vector<QAction *> m_needRun;
     ChartExportOptions m_chartOptions; // last chosen; copying takes them too
     bool m_isDark = false;

@@ -76,7 +76,7 @@ void MainWindow::buildPanes()
     setStatusBar(m_status);
     m_messages = new MessageBar(this);
     m_messages->setObjectName(QStringLiteral("messageBar"));
-    // Menu, tool bar and message in one column: a message pushes the panes down and covers nothing.
+    m_messages->setFloor(m_status);
     auto *head = new QWidget(this);
     auto *headLayout = new QVBoxLayout(head);
     headLayout->setContentsMargins(0, 0, 0, 6);
@@ -84,7 +84,6 @@ void MainWindow::buildPanes()
     m_menuBar = new QMenuBar(head);
     headLayout->addWidget(m_menuBar);
     headLayout->addWidget(m_toolBar);
-    headLayout->addWidget(m_messages);
     setMenuWidget(head);
 
     m_prompt = new PromptPane(this);

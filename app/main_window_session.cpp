@@ -69,8 +69,7 @@ void MainWindow::connectSession()
             [this](const QString &text) { m_messages->showMessage(MessageBar::Kind::Info, text); });
     connect(m_exports, &ExportActions::progressed, this, [this](const QString &text, bool canCancel) {
         m_exportProgress = text;
-        m_messages->showMessage(MessageBar::Kind::Info, text, canCancel ? tr("Cancel") : QString(),
-                                [this] { m_exports->cancel(); });
+        m_messages->showProgress(text, canCancel ? tr("Cancel") : QString(), [this] { m_exports->cancel(); });
     });
     connect(m_exports, &ExportActions::ended, this, [this] {
         if (!m_exportProgress.isEmpty() && m_messages->text() == m_exportProgress)

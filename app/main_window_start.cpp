@@ -78,7 +78,7 @@ void MainWindow::tellFetch(const QString &text)
         m_fetchMessage.clear();
     } else if ((isOwn && text != shown) || (m_fetchMessage.isEmpty() && shown.isEmpty())) {
         m_fetchMessage = text;
-        m_messages->showMessage(MessageBar::Kind::Info, text, tr("Cancel"), [this] { m_fetch->cancel(); });
+        m_messages->showProgress(text, tr("Cancel"), [this] { m_fetch->cancel(); });
     }
 }
 

@@ -9,6 +9,12 @@
 
 namespace lectern {
 
+namespace {
+
+constexpr int kLinesWithRuns = 36; // of text in the window's height, for three charts and the runs to be readable
+
+}
+
 WindowLayout::WindowLayout(QMainWindow *window)
     : QObject(window)
     , m_window(window)
@@ -51,8 +57,9 @@ void WindowLayout::applyDefault()
     for (QDockWidget *dock : m_panes)
         dock->show();
     const int width = m_window->width(), height = m_window->height();
+    runs->setVisible(height >= kLinesWithRuns * QFontMetrics(QApplication::font()).lineSpacing());
     m_window->resizeDocks({prompt, timeline}, {width * 2 / 5, width * 3 / 5}, Qt::Horizontal);
-    m_window->resizeDocks({prompt, answer}, {height * 36 / 100, height * 34 / 100}, Qt::Vertical);
+    m_window->resizeDocks({prompt, answer}, {height * 39 / 100, height * 31 / 100}, Qt::Vertical);
     m_window->resizeDocks({timeline, kv, latency}, {height * 28 / 100, height * 21 / 100, height * 21 / 100},
                           Qt::Vertical);
     m_window->resizeDocks({runs}, {height * 20 / 100}, Qt::Vertical);

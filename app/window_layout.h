@@ -25,7 +25,8 @@ public:
     explicit WindowLayout(QMainWindow *window);
 
     QDockWidget *addPane(const QString &objectName, const QString &title, QWidget *content);
-    // Places the panes added as prompt, answer, timeline, kv, latency, runs (by object name).
+    // Places the panes added as prompt, answer, timeline, kv, latency, runs (by object name). Where the text is large
+    // for the window, as on a projector, the charts get the room of the runs, which the View menu shows again.
     void applyDefault();
     QByteArray save() const;
     bool restore(const QByteArray &layout); // false and unchanged when it is not one of ours

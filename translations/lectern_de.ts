@@ -56,19 +56,8 @@
         <translation>Prefill: %1 von %2 Prompt-Token</translation>
     </message>
     <message>
-        <source>token %1 of at most %2</source>
-        <translation>Token %1 von max. %2</translation>
-    </message>
-    <message>
         <source>step %1</source>
         <translation>Schritt %1</translation>
-    </message>
-    <message numerus="yes">
-        <source>KV %n token(s)</source>
-        <translation>
-            <numerusform>KV %n Token</numerusform>
-            <numerusform>KV %n Token</numerusform>
-        </translation>
     </message>
     <message>
         <source>The model reads the prompt (prefill). The first token comes once all of the prompt has been computed.</source>
@@ -82,6 +71,16 @@
         <source>faint = sure … strong = unsure</source>
         <comment>of a token</comment>
         <translation>blass = sicher … kräftig = unsicher</translation>
+    </message>
+    <message>
+        <source>%1 of max %2 tokens</source>
+        <comment>answer tokens so far, longest answer</comment>
+        <translation>%1 von max. %2</translation>
+    </message>
+    <message>
+        <source>KV %1</source>
+        <comment>tokens in the KV cache</comment>
+        <translation>KV %1</translation>
     </message>
 </context>
 <context>
@@ -377,6 +376,10 @@
     <message>
         <source>The window closes as soon as all files are written.</source>
         <translation>Das Fenster schließt sich, sobald alle Dateien geschrieben sind.</translation>
+    </message>
+    <message>
+        <source>Once there is a run, it can be exported</source>
+        <translation>Sobald es einen Lauf gibt, kann er exportiert werden</translation>
     </message>
 </context>
 <context>
@@ -1152,17 +1155,6 @@
         <translation>Stopptext „%1“</translation>
     </message>
     <message>
-        <source>limit reached (1 token)</source>
-        <translation>Grenze: 1 Token</translation>
-    </message>
-    <message numerus="yes">
-        <source>limit reached (%Ln tokens)</source>
-        <translation>
-            <numerusform>Grenze: %Ln Token</numerusform>
-            <numerusform>Grenze: %Ln Token</numerusform>
-        </translation>
-    </message>
-    <message>
         <source>context full (%1 tokens)</source>
         <translation>Kontext voll (%1 Token)</translation>
     </message>
@@ -1193,6 +1185,11 @@
     <message>
         <source>%1, inside a character</source>
         <translation>%1, mitten in einem Zeichen</translation>
+    </message>
+    <message>
+        <source>limit reached</source>
+        <comment>of the answer&apos;s length</comment>
+        <translation>Grenze erreicht</translation>
     </message>
 </context>
 <context>
@@ -1368,10 +1365,6 @@
         </translation>
     </message>
     <message>
-        <source>%1 words per token</source>
-        <translation>%1 Wörter pro Token</translation>
-    </message>
-    <message>
         <source>%1 tokens to send, but the context holds %2: shorten the prompt, or enlarge the context under More</source>
         <translation>%1 Token zu senden, aber der Kontext fasst %2: Kürzen Sie den Prompt, oder vergrößern Sie den Kontext unter „Mehr“</translation>
     </message>
@@ -1382,6 +1375,10 @@
     <message>
         <source>room for %1 of at most %2 answer tokens in the context of %3</source>
         <translation>Platz für %1 von höchstens %2 Antwort-Token im Kontext von %3</translation>
+    </message>
+    <message>
+        <source>%1 words/token</source>
+        <translation>%1 Wörter/Token</translation>
     </message>
 </context>
 <context>
@@ -1516,6 +1513,14 @@
         <source>%1 “%2” · %3</source>
         <comment>token number, its text, a value</comment>
         <translation>%1 „%2“ · %3</translation>
+    </message>
+    <message numerus="yes">
+        <source>+ %n more</source>
+        <comment>runs without room in the legend</comment>
+        <translation>
+            <numerusform>+ %n weiterer</numerusform>
+            <numerusform>+ %n weitere</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -1959,6 +1964,14 @@
     <message>
         <source>%1: time to first token %2; prompt tokens: %3, prefill %4; output tokens: %5, %6 each; total %7.</source>
         <translation>%1: Zeit bis zum ersten Token %2; Prompt-Token: %3, Prefill %4; Token der Antwort: %5, je %6; gesamt %7.</translation>
+    </message>
+    <message numerus="yes">
+        <source>+ %n more run(s)</source>
+        <comment>that have no room in the chart</comment>
+        <translation>
+            <numerusform>+ %n weiterer Lauf</numerusform>
+            <numerusform>+ %n weitere Läufe</numerusform>
+        </translation>
     </message>
 </context>
 <context>

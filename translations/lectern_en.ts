@@ -2,16 +2,6 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
-    <name>lectern::AnswerPane</name>
-    <message numerus="yes">
-        <source>KV %n token(s)</source>
-        <translation>
-            <numerusform>KV %n token</numerusform>
-            <numerusform>KV %n tokens</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
     <name>lectern::ExportActions</name>
     <message numerus="yes">
         <source>%n file(s) written to %1</source>
@@ -39,16 +29,6 @@
         <translation>
             <numerusform>%Ln token</numerusform>
             <numerusform>%Ln tokens</numerusform>
-        </translation>
-    </message>
-</context>
-<context>
-    <name>lectern::MetricTexts</name>
-    <message numerus="yes">
-        <source>limit reached (%Ln tokens)</source>
-        <translation>
-            <numerusform>limit reached (%Ln token)</numerusform>
-            <numerusform>limit reached (%Ln tokens)</numerusform>
         </translation>
     </message>
 </context>
@@ -101,6 +81,17 @@
     </message>
 </context>
 <context>
+    <name>lectern::RunChart</name>
+    <message numerus="yes">
+        <source>+ %n more</source>
+        <comment>runs without room in the legend</comment>
+        <translation>
+            <numerusform>+ %n more</numerusform>
+            <numerusform>+ %n more</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>lectern::RunStatusBar</name>
     <message numerus="yes">
         <source>%n thread(s)</source>
@@ -127,6 +118,14 @@
         <translation>
             <numerusform>%Ln token</numerusform>
             <numerusform>%Ln tokens</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>+ %n more run(s)</source>
+        <comment>that have no room in the chart</comment>
+        <translation>
+            <numerusform>+ %n more run</numerusform>
+            <numerusform>+ %n more runs</numerusform>
         </translation>
     </message>
 </context>

@@ -180,12 +180,12 @@ void AnswerPane::updateFooter()
         parts << tr("prefill: %1 of %2 prompt tokens")
                      .arg(formatCount(done), formatCount(static_cast<int>(m_record->promptTokens.size())));
     } else {
-        parts << tr("token %1 of at most %2")
+        parts << tr("%1 of max %2 tokens", "answer tokens so far, longest answer")
                      .arg(formatCount(static_cast<int>(output.size())), formatCount(m_record->request.maxTokens));
     }
     if (!output.empty()) {
         parts << tr("step %1").arg(formatDuration(static_cast<double>(output.back().stepNs)));
-        parts << tr("KV %n token(s)", nullptr, output.back().kvTokens);
+        parts << tr("KV %1", "tokens in the KV cache").arg(formatCount(output.back().kvTokens));
     }
     if (m_record->state == RunState::Finished || m_record->state == RunState::Failed) {
         QString outcome = outcomeText(*m_record);
@@ -197,7 +197,7 @@ void AnswerPane::updateFooter()
         parts << tr("faint = typical step … strong = twice as long");
     if (!output.empty() && lens() == AnswerLens::Probability)
         parts << tr("faint = sure … strong = unsure", "of a token");
-    m_footer->setText(parts.join(QStringLiteral("  ·  ")));
+    m_footer->setText(parts.join(QStringLiteral(" · ")));
 }
 
 } // namespace lectern

@@ -102,7 +102,7 @@ std::vector<LegendEntry> KvChart::legend() const
 {
     if (runs().size() > 1) {
         std::vector<LegendEntry> entries = runLegend(Swatch::Line);
-        entries.push_back({tr("formula"), Swatch::Dots, theme().text, -1, false});
+        entries.insert(entries.begin(), {tr("formula"), Swatch::Dots, theme().text, -1, false});
         return entries;
     }
     const ShownRun *run = currentRun();

@@ -1,18 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/message_bar.h"
 
+#include <QAccessible>
+#include <QApplication>
+#include <QEvent>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPainter>
 #include <QPainterPath>
 #include <QPushButton>
 #include <QShortcut>
+#include <QTimer>
 #include <QToolButton>
 #include <QVBoxLayout>
 
 namespace lectern {
 
 namespace {
+
+// A note is read at 15 characters a second after it has been noticed.
+constexpr int kNoticeMs = 6000;
+constexpr int kReadMs = 65; // a character
 
 QColor colorOf(MessageBar::Kind kind, const Theme &theme)
 {
@@ -70,6 +78,7 @@ MessageBar::MessageBar(QWidget *parent)
     , m_action(new QPushButton(this))
     , m_close(new QToolButton(this))
     , m_theme(Theme::light())
+    , m_life(new QTimer(this))
 {
     setObjectName(QStringLiteral("messageBar"));
     m_text->setTextFormat(Qt::PlainText);
@@ -113,7 +122,57 @@ MessageBar::MessageBar(QWidget *parent)
     auto *escape = new QShortcut(Qt::Key_Escape, this);
     escape->setContext(Qt::WidgetWithChildrenShortcut);
     connect(escape, &QShortcut::activated, this, &MessageBar::dismiss);
+    m_life->setSingleShot(true);
+    connect(m_life, &QTimer::timeout, this, &MessageBar::dismiss);
+    connect(qApp, &QApplication::focusChanged, this, &MessageBar::restartLife);
+    if (parent)
+        parent->installEventFilter(this);
     hide();
+}
+
+void MessageBar::setFloor(QWidget *floor)
+{
+    m_floor = floor;
+    floor->installEventFilter(this);
+}
+
+// As wide as the panes, as high as the text needs.
+void MessageBar::place()
+{
+    if (!parentWidget() || isHidden())
+        return;
+    const QRect room = parentWidget()->contentsRect();
+    const int bottom = m_floor && m_floor->isVisibleTo(parentWidget()) ? m_floor->geometry().top() : room.bottom() + 1;
+    const int height = hasHeightForWidth() ? heightForWidth(room.width()) : sizeHint().height();
+    setGeometry(room.left(), bottom - height - fontMetrics().height() / 4, room.width(), height);
+    raise();
+}
+
+void MessageBar::restartLife()
+{
+    m_life->stop();
+    const QWidget *focus = QApplication::focusWidget();
+    if (m_leaves && !isHidden() && !underMouse() && !(focus && isAncestorOf(focus)))
+        m_life->start(kNoticeMs + kReadMs * static_cast<int>(m_text->text().size()));
+}
+
+bool MessageBar::eventFilter(QObject *watched, QEvent *event)
+{
+    if (event->type() == QEvent::Resize || event->type() == QEvent::Move || event->type() == QEvent::LayoutRequest)
+        place();
+    return QFrame::eventFilter(watched, event);
+}
+
+void MessageBar::enterEvent(QEnterEvent *event)
+{
+    QFrame::enterEvent(event);
+    restartLife();
+}
+
+void MessageBar::leaveEvent(QEvent *event)
+{
+    QFrame::leaveEvent(event);
+    restartLife();
 }
 
 void MessageBar::setTheme(const Theme &theme)
@@ -136,23 +195,40 @@ void MessageBar::showMessage(Kind kind, const QString &text, const QString &acti
     m_detail->clear();
     m_detail->hide();
     m_text->setAccessibleName(tr("%1: %2", "kind of message, its text").arg(names[static_cast<int>(kind)], text));
+    setAccessibleName(m_text->accessibleName());
     m_action->setText(actionText);
     m_action->setVisible(!actionText.isEmpty());
     setTheme(m_theme);
     show();
+    place();
+    m_leaves = kind == Kind::Info;
+    restartLife();
+    QAccessibleEvent alert(this, QAccessible::Alert);
+    QAccessible::updateAccessibility(&alert);
+}
+
+void MessageBar::showProgress(const QString &text, const QString &actionText, std::function<void()> action)
+{
+    showMessage(Kind::Info, text, actionText, std::move(action));
+    m_leaves = false;
+    restartLife();
 }
 
 void MessageBar::showProblem(Kind kind, const QString &headline, const QString &detail)
 {
     showMessage(kind, headline);
     m_text->setAccessibleName(m_text->accessibleName() + QLatin1Char(' ') + detail);
+    setAccessibleName(m_text->accessibleName());
     m_detail->setText(detail);
     m_detail->setVisible(!detail.isEmpty());
+    place();
 }
 
 void MessageBar::dismiss()
 {
     m_callback = nullptr;
+    m_leaves = false;
+    m_life->stop();
     hide();
 }
 

@@ -40,7 +40,7 @@ public:
         } else if (counts.tokens > 0) {
             parts << QStringLiteral("<b>%1</b>").arg(tr("%n token(s)", nullptr, counts.tokens));
             if (words > 0)
-                parts << tr("%1 words per token").arg(formatNumber(static_cast<double>(words) / counts.tokens));
+                parts << tr("%1 words/token").arg(formatNumber(static_cast<double>(words) / counts.tokens));
         }
         return parts;
     }
@@ -67,7 +67,7 @@ public:
 
 QString promptCountsText(const PromptCounts &counts, const Theme &theme)
 {
-    const QString sizes = PromptCountsText(counts.text).sizes(counts).join(QStringLiteral(" &nbsp;·&nbsp; "));
+    const QString sizes = PromptCountsText(counts.text).sizes(counts).join(QStringLiteral(" · "));
     const bool isKnown = counts.contextTokens > 0 && counts.sentTokens > 0;
     if (!isKnown || counts.sentTokens + counts.maxTokens <= counts.contextTokens)
         return sizes;

@@ -4,6 +4,7 @@
 #include "app/core/error_text.h"
 #include "widgets/prompt_counts.h"
 #include "widgets/prompt_edit.h"
+#include "widgets/prompt_splitter.h"
 #include "widgets/token_view.h"
 #include "widgets/wrapped_label.h"
 
@@ -14,7 +15,6 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QSplitter>
 #include <QToolButton>
 #include <QVBoxLayout>
 
@@ -130,12 +130,10 @@ PromptPane::PromptPane(QWidget *parent)
     bottomLayout->addLayout(captionRow);
     bottomLayout->addWidget(m_sent, 1);
 
-    m_splitter = new QSplitter(Qt::Vertical, this);
+    m_splitter = new PromptSplitter(this);
     m_splitter->setObjectName(QStringLiteral("promptSplitter"));
     m_splitter->addWidget(top);
     m_splitter->addWidget(m_sentPart);
-    m_splitter->setStretchFactor(0, 3);
-    m_splitter->setStretchFactor(1, 2);
     m_splitter->setChildrenCollapsible(true);
 
     auto *layout = new QVBoxLayout(this);
@@ -182,6 +180,9 @@ void PromptPane::setTheme(const Theme &theme)
     m_editor->setMinimumHeight(line * 3 / 2); // in small windows the rest is reached by scrolling
     m_sent->setMinimumHeight(1);
     updateCounts();
+    const int above = m_system->sizeHint().height() + m_counts->fontMetrics().height() + 6; // and two spaces of 3
+    m_splitter->setHeights(line, static_cast<int>(2 * m_sent->document()->documentMargin()) + 1, above,
+                           std::max(m_sentCaption->fontMetrics().height(), m_editRunPrompt->sizeHint().height()));
 }
 
 void PromptPane::setSelection(TokenSelection *selection)

@@ -14,12 +14,12 @@ class QCheckBox;
 class QLabel;
 class QLineEdit;
 class QPushButton;
-class QSplitter;
 class QToolButton;
 
 namespace lectern {
 
 class PromptEdit;
+class PromptSplitter;
 class TokenView;
 class WrappedLabel;
 
@@ -86,7 +86,7 @@ private:
     QLineEdit *m_system;
     QCheckBox *m_parseSpecial;
     QWidget *m_sentPart; // below the editor; hidden while it would only repeat the editor
-    QSplitter *m_splitter;
+    PromptSplitter *m_splitter;
     Theme m_theme;
     PromptTokensPtr m_tokens; // of the editor's text; nullptr while unknown
     PromptMode m_chosenMode = PromptMode::Chat;

@@ -185,12 +185,17 @@ void RunChart::drawStrip(QCPPainter *painter)
     drawXName(painter);
     std::vector<LegendEntry> entries = legend();
     if (m_zoom && !m_exportFont) {
-        entries.push_back({tr("enlarged: double click shows all"), Swatch::None, {}, -1, false});
+        entries.insert(entries.begin(), {tr("enlarged: double click shows all"), Swatch::None, {}, -1, false});
     }
+    int rest = 0; // runs that are counted in a last entry, which is not cut
+    const auto widthOf = [&](const LegendEntry &entry, double most) {
+        const double width = legendWidth(entry, font);
+        return rest > 0 && entry.style < 0 ? width : std::min(most, width);
+    };
     const auto widthAt = [&](double most) {
         double sum = 0;
         for (const LegendEntry &entry : entries) {
-            sum += std::min(most, legendWidth(entry, font)) + gap;
+            sum += widthOf(entry, most) + gap;
         }
         return sum - gap;
     };
@@ -200,14 +205,23 @@ void RunChart::drawStrip(QCPPainter *painter)
             entry.text = entry.shortText.isEmpty() ? entry.text : entry.shortText;
         }
     }
-    // Entries that would be cut to a letter or two are left out instead, from the end.
-    const double least = metrics.height() + metrics.averageCharWidth() * 5;
+    // Names of runs are cut, and counted where a letter or two would be left; of other names the last ones give way.
+    const bool namesRuns = !entries.empty() && entries.back().style >= 0;
+    while (!namesRuns && entries.size() > 2 && widthAt(limit) > line.width() + 1) {
+        entries.pop_back();
+    }
+    const double least = namesRuns ? metrics.height() * 2.2 + metrics.averageCharWidth() * 10
+                                   : metrics.height() + metrics.averageCharWidth() * 5;
     while (limit > least && widthAt(limit) > line.width()) {
         limit -= 4;
     }
+    while (namesRuns && entries.size() > 2 && widthAt(limit) > line.width() + 1) {
+        entries.erase(entries.end() - (rest > 0 ? 2 : 1), entries.end());
+        entries.push_back({tr("+ %n more", "runs without room in the legend", ++rest), Swatch::None, {}, -1, false});
+    }
     double left = std::max(line.left(), line.right() - widthAt(limit));
     for (const LegendEntry &entry : entries) {
-        const double width = std::min(limit, legendWidth(entry, font));
+        const double width = widthOf(entry, limit);
         if (left + width > line.right() + 1) {
             break;
         }

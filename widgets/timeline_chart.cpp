@@ -161,6 +161,20 @@ QString TimelineChart::describe() const
     return sentences.join(u' ');
 }
 
+int TimelineChart::shownRows(const QRectF &area) const
+{
+    const int count = static_cast<int>(runs().size());
+    const int room = static_cast<int>(area.height() / QFontMetricsF(smallFont()).height());
+    return count <= room ? count : std::max(1, room - 1);
+}
+
+QRectF TimelineChart::rowRect(const QRectF &area, int row) const
+{
+    const int shown = shownRows(area), lines = shown + (shown < runs().size() && shown > 1 ? 1 : 0);
+    const double pitch = area.height() / lines;
+    return {area.left(), area.top() + pitch * row, area.width(), pitch};
+}
+
 QRectF TimelineChart::barRect(const QRectF &area, int runId) const
 {
     if (runs().size() < 2) {
@@ -179,10 +193,12 @@ QRectF TimelineChart::barRect(const QRectF &area, int runId) const
     const ShownRun *current = currentRun();
     const qsizetype currentRow = current - runs().constData();
     row = row == currentRow ? 0 : row < currentRow ? row + 1 : row;
-    const double pitch = area.height() / static_cast<double>(runs().size());
-    const double height = std::max(pitch * 0.62, 2.0);
-    return {area.left(), std::round(area.top() + pitch * static_cast<double>(row) + (pitch - height) / 2), area.width(),
-            std::round(height)};
+    if (row >= shownRows(area)) {
+        return {};
+    }
+    const QRectF whole = rowRect(area, static_cast<int>(row));
+    const double height = std::max(whole.height() * 0.62, 2.0);
+    return {area.left(), std::round(whole.top() + (whole.height() - height) / 2), area.width(), std::round(height)};
 }
 
 TokenRef TimelineChart::tokenAt(const QPointF &position) const
@@ -194,7 +210,7 @@ TokenRef TimelineChart::tokenAt(const QPointF &position) const
     for (const ShownRun &run : runs()) {
         const QRectF bar = barRect(area, run.id);
         const auto found = d->series.find(run.id);
-        if (found == d->series.end() || found->second.endMs.empty() || position.y() < bar.top() ||
+        if (bar.isNull() || found == d->series.end() || found->second.endMs.empty() || position.y() < bar.top() ||
             position.y() > bar.bottom()) {
             continue;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Prefill / decode: one bar a run, to scale, with template, tokenize, prefill chunks and every decode step. One run is
-// drawn large with its parts named; several runs are rows on one time axis.
+// drawn large with its parts named; several runs are rows on one time axis, as many as have room for a line of text.
 #pragma once
 
 #include "widgets/run_chart.h"
@@ -33,7 +33,9 @@ private:
     struct Private;
     QString prefillText(const ShownRun &run) const;
     QString totalText(const ShownRun &run, bool isLong) const;
-    QRectF barRect(const QRectF &area, int runId) const;
+    int shownRows(const QRectF &area) const; // runs that have one; the others are counted in a last line
+    QRectF rowRect(const QRectF &area, int row) const;
+    QRectF barRect(const QRectF &area, int runId) const; // null: there is no room for this run
     void drawBar(QCPPainter *painter, const QRectF &bar, const ShownRun &run) const;
     void drawSteps(QCPPainter *painter, const QRectF &bar, const Series &series) const;
     void drawNames(QCPPainter *painter, const QRectF &area, const QRectF &bar, const ShownRun &run) const;

@@ -30,6 +30,9 @@ void TimelineChart::drawData(QCPPainter *painter, const QRectF &area)
             continue;
         }
         const QRectF bar = barRect(area, run.id);
+        if (bar.isNull()) {
+            continue;
+        }
         drawBar(painter, bar, run);
         if (runs().size() < 2) {
             drawNames(painter, area, bar, run);
@@ -37,6 +40,15 @@ void TimelineChart::drawData(QCPPainter *painter, const QRectF &area)
         } else {
             drawRowTexts(painter, area, bar, run);
         }
+    }
+    const int shown = shownRows(area), rest = static_cast<int>(runs().size()) - shown;
+    if (rest > 0 && shown > 1) {
+        QRectF line = rowRect(area, shown);
+        line.setLeft(0);
+        painter->setFont(smallFont());
+        painter->setPen(theme().mutedText);
+        painter->drawText(line, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextDontClip,
+                          tr("+ %n more run(s)", "that have no room in the chart", rest));
     }
 }
 
@@ -222,6 +234,9 @@ void TimelineChart::drawHighlight(QCPPainter *painter, const QRectF &area, const
         return;
     }
     const QRectF bar = barRect(area, run.id);
+    if (bar.isNull()) {
+        return;
+    }
     double from = 0, to = 0;
     QString detail;
     if (token.part == TokenPart::Output) {

@@ -2,6 +2,7 @@
 #include "widgets/token_text_edit.h"
 
 #include "widgets/document_text.h"
+#include "widgets/token_layout.h"
 
 #include <QApplication>
 #include <QFontDatabase>
@@ -13,12 +14,15 @@
 #include <QToolTip>
 
 #include <algorithm>
+#include <cmath>
 
 namespace lectern {
 
 namespace {
 
 constexpr double kTextScale = 1.15; // prompt and answer are what a class looks at
+constexpr double kLeastLines = 2.5; // in a view of less, a cut line is better than none
+constexpr double kTolerance = 1;    // pixels of a line without ink
 constexpr double kTouching = 0.01;  // pixels; glyphs this close make one box
 
 // Any character that makes the layout reorder: below U+0590 there is none.
@@ -48,6 +52,10 @@ TokenTextEdit::TokenTextEdit(QWidget *parent)
     : QPlainTextEdit(parent)
     , m_theme(Theme::light())
 {
+    auto *document = new QTextDocument(this);
+    m_layout = new TokenLayout(document, &m_spans);
+    document->setDocumentLayout(m_layout);
+    setDocument(document);
     setMouseTracking(true);
     viewport()->setMouseTracking(true);
     setFrameShape(QFrame::NoFrame);
@@ -75,6 +83,8 @@ void TokenTextEdit::setSelection(TokenSelection *selection)
 
 void TokenTextEdit::setSpans(std::vector<TokenSpan> spans)
 {
+    m_layout->forgetLines(m_spans);
+    m_layout->forgetLines(spans);
     m_spans = std::move(spans);
     m_hoveredSpan = -1;
     if (m_selection)
@@ -173,7 +183,12 @@ void TokenTextEdit::paintEvent(QPaintEvent *event)
     QPainter painter(viewport());
     painter.setClipRect(event->rect());
     painter.setRenderHint(QPainter::Antialiasing);
+    QRect whole = event->rect();
     for (const ShownLine &line : linesIn(event->rect())) {
+        if (const QRect rest = withoutCutLine(whole, line); rest != whole) {
+            whole = rest;
+            continue;
+        }
         const auto [first, last] = spansOn(line);
         for (std::size_t i = first; i < last; ++i) {
             const bool isHovered = static_cast<int>(i) == m_hoveredSpan;
@@ -185,7 +200,22 @@ void TokenTextEdit::paintEvent(QPaintEvent *event)
         }
     }
     painter.end();
-    QPlainTextEdit::paintEvent(event);
+    QPaintEvent inner(whole);
+    QPlainTextEdit::paintEvent(&inner);
+}
+
+// Lines that the upper or lower edge would cut are left out, unless there is hardly room for one.
+QRect TokenTextEdit::withoutCutLine(QRect rect, const ShownLine &shown) const
+{
+    const int height = viewport()->height();
+    const double top = shown.origin.y() + shown.line.y(), bottom = top + shown.line.height();
+    if (height < kLeastLines * fontMetrics().lineSpacing())
+        return rect;
+    if (top < -kTolerance)
+        rect.setTop(std::max(rect.top(), static_cast<int>(std::ceil(bottom))));
+    else if (bottom > height + kTolerance)
+        rect.setBottom(std::min(rect.bottom(), static_cast<int>(top) - 1));
+    return rect;
 }
 
 void TokenTextEdit::paintBox(QPainter &painter, const QRectF &whole, const BoxStyle &style, bool isHovered) const

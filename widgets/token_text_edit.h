@@ -18,6 +18,8 @@
 
 namespace lectern {
 
+class TokenLayout;
+
 class TokenTextEdit : public QPlainTextEdit
 {
     Q_OBJECT
@@ -68,10 +70,12 @@ protected:
 
 private:
     std::pair<std::size_t, std::size_t> spansOn(const ShownLine &line) const; // [first, last)
+    QRect withoutCutLine(QRect rect, const ShownLine &line) const;
     void paintBox(QPainter &painter, const QRectF &whole, const BoxStyle &style, bool isHovered) const;
     void showHovered(const TokenRef &token);
     void selectAtCursor();
     std::vector<TokenSpan> m_spans;
+    TokenLayout *m_layout; // the document's
     TokenSelection *m_selection = nullptr;
     Theme m_theme;
     int m_hoveredSpan = -1;

@@ -140,8 +140,7 @@ QString MetricTexts::finished(const RunRecord &record)
     case FinishReason::StopString:
         return tr("stop text “%1”").arg(visibleTokenText(record.stopString));
     case FinishReason::MaxTokens:
-        return record.request.maxTokens == 1 ? tr("limit reached (1 token)")
-                                             : tr("limit reached (%Ln tokens)", nullptr, record.request.maxTokens);
+        return tr("limit reached", "of the answer's length");
     case FinishReason::ContextFull:
         return tr("context full (%1 tokens)").arg(formatCount(record.engine.contextTokens));
     case FinishReason::MemoryFull:

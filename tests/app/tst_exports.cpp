@@ -60,6 +60,27 @@ private slots:
         QCOMPARE(filesIn(target()).size(), 5);
     }
 
+    void withoutARunTheMenuSaysWhyNothingCanBeExported()
+    {
+        const auto enabled = [this] {
+            QMap<QString, bool> found;
+            for (QMenu *menu : m_window->findChildren<QMenu *>())
+                if (menu->actions().contains(action("saveRun")))
+                    for (const QAction *item : menu->actions())
+                        if (!item->isSeparator())
+                            found[item->text()] = item->isEnabled();
+            return found;
+        };
+        QVERIFY(enabled().size() >= 9);
+        QVERIFY(!enabled().values().contains(true));
+        QVERIFY(!action("copy-latency")->isEnabled());
+        QVERIFY(action("exportHint")->isVisible());
+        addRun();
+        QVERIFY(!action("exportHint")->isVisible());
+        QCOMPARE(enabled().values().count(false), 1); // the hint
+        QVERIFY(action("copy-latency")->isEnabled());
+    }
+
     void everySvgNamesItsAxes()
     {
         addRun();

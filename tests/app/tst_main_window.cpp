@@ -51,9 +51,9 @@ private slots:
         QVERIFY(load(tinyPath()));
         promptPane()->setMode(PromptMode::Chat);
         promptPane()->setSystemPrompt(QStringLiteral("many words ").repeated(14));
-        type(QStringLiteral("hello"));
+        m_window->setPrompt(QStringLiteral("hello") + QStringLiteral("\nyou").repeated(5)); // more than fits below it
         auto *sent = m_window->findChild<TokenView *>(QStringLiteral("sentTokens"));
-        QTRY_VERIFY(sent->shownText().contains(QStringLiteral("user\nhello<|im_end|>")));
+        QTRY_VERIFY(sent->shownText().contains(QStringLiteral("user\nhello\nyou")));
         const auto firstLine = [sent] { return sent->cursorForPosition(QPoint(2, 2)).block().text(); };
         QTRY_COMPARE(firstLine(), QStringLiteral("<|im_start|>user"));
         QVERIFY(run() > 0);
@@ -79,7 +79,7 @@ private slots:
         QCOMPARE(entry->record->state, RunState::Finished);
         QCOMPARE(entry->record->outputTokens.size(), std::size_t(24));
         QCOMPARE(*entry->record->finishReason, FinishReason::MaxTokens);
-        QVERIFY(label("answerFooter").contains(QStringLiteral("token 24 of at most 24")));
+        QVERIFY(label("answerFooter").contains(QStringLiteral("24 of max 24 tokens")));
         for (const NamedChart &chart : m_window->charts())
             QVERIFY2(!chart.chart->isEmpty(), qPrintable(chart.fileName));
         auto *table = m_window->findChild<RunsView *>();

@@ -2,6 +2,10 @@
 // The real window as a piece of furniture: sizes, panes, settings, names and keys of its inputs.
 #include "app/window_layout.h"
 #include "tests/app/window_fixture.h"
+#include "widgets/message_bar.h"
+#include "widgets/prompt_counts.h"
+#include "widgets/prompt_splitter.h"
+#include "widgets/wrapped_label.h"
 
 #include <QAbstractButton>
 #include <QAbstractSpinBox>
@@ -10,6 +14,7 @@
 #include <QDoubleSpinBox>
 #include <QLineEdit>
 #include <QMenu>
+#include <QStatusBar>
 #include <QToolButton>
 
 using namespace lectern;
@@ -36,6 +41,31 @@ private slots:
         }
         m_window->resetLayout({800, 600});
         QTRY_COMPARE(m_window->size(), QSize(800, 600));
+    }
+
+    void aMessageMovesNoPaneAndIsReachedByTheTabKey()
+    {
+        settle();
+        const auto places = [this] {
+            QList<QRect> found;
+            for (const QDockWidget *dock : m_window->findChildren<QDockWidget *>())
+                found << dock->geometry();
+            return found;
+        };
+        const QList<QRect> before = places();
+        auto *bar = m_window->findChild<MessageBar *>();
+        bar->showMessage(MessageBar::Kind::Error, QStringLiteral("one\ntwo\nthree"), QStringLiteral("Again"));
+        settle();
+        QCOMPARE(places(), before);
+        QVERIFY(bar->geometry().bottom() < m_window->statusBar()->y());
+        QVERIFY(bar->y() > m_window->height() / 2);
+        editor()->setFocus();
+        for (int i = 0; i < 60 && !bar->isAncestorOf(QApplication::focusWidget()); ++i)
+            QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
+        QVERIFY(bar->isAncestorOf(QApplication::focusWidget()));
+        QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
+        QVERIFY(bar->isHidden());
+        QVERIFY(QApplication::focusWidget()); // the keyboard goes on somewhere
     }
 
     void oneEnlargedPaneGivesAllBackAgain()
@@ -229,6 +259,79 @@ private slots:
         QTRY_VERIFY(editor()->fontMetrics().height() > before * 5 / 4);
         action("projector")->trigger();
         QTRY_COMPARE(editor()->fontMetrics().height(), before);
+    }
+
+    void aProjectorInASmallWindowGivesTheRoomOfTheRunsToTheCharts()
+    {
+        m_window->setAnimated(false);
+        const auto *runs = m_window->findChild<QDockWidget *>(QStringLiteral("runs"));
+        for (const QSize &size : {QSize(1280, 800), QSize(1024, 640)}) {
+            m_window->resetLayout(size);
+            settle();
+            QVERIFY(runs->isVisible());
+            action("projector")->trigger();
+            settle();
+            QCOMPARE(runs->isVisible(), size.width() == 1280);
+            QCOMPARE(m_window->size(), size);
+            for (const char *name : {"timeline", "kv", "latency"}) {
+                const auto *dock = m_window->findChild<QDockWidget *>(QLatin1String(name));
+                QVERIFY2(dock->height() >= 6 * m_window->fontMetrics().height(), name);
+            }
+            action("projector")->trigger();
+            settle();
+            QVERIFY(runs->isVisible());
+        }
+    }
+
+    void theSentPromptHasAShareOfWholeLinesThatTypingDoesNotChange()
+    {
+        m_window->setAnimated(false);
+        promptPane()->setMode(PromptMode::Chat);
+        auto *sent = m_window->findChild<TokenView *>(QStringLiteral("sentTokens"));
+        const auto *counts = m_window->findChild<QLabel *>(QStringLiteral("promptCounts"));
+        const struct
+        {
+            QSize size;
+            int lines;
+        } cases[] = {{{1280, 800}, 5}, {{1024, 640}, 3}};
+        for (const auto &[size, lines] : cases) {
+            m_window->resetLayout(size);
+            editor()->clear();
+            settle();
+            const int line = sent->fontMetrics().lineSpacing();
+            const int before = sent->height();
+            QVERIFY(before >= lines * line + sent->document()->documentMargin());
+            QVERIFY(editor()->height() >= 2 * line);
+            type(QStringLiteral("What is the capital of France, and why is it not another one of its many cities?"));
+            settle();
+            QCOMPARE(sent->height(), before);
+            PromptCounts shown;
+            shown.text = editor()->promptText();
+            shown.tokens = 123;
+            shown.hasModel = true;
+            auto *label = m_window->findChild<WrappedLabel *>(QStringLiteral("promptCounts"));
+            label->showText(promptCountsText(shown, Theme::light())
+                                .replace(QStringLiteral("(s)"), QStringLiteral("s"))); // without a catalogue
+            settle();
+            QVERIFY2(counts->height() < 2 * counts->fontMetrics().height(),
+                     qPrintable(
+                         QStringLiteral("%1 x %2: %3").arg(counts->width()).arg(counts->height()).arg(counts->text())));
+        }
+    }
+
+    void aMovedHandleOfThePromptStaysWhereItIs()
+    {
+        auto *splitter = m_window->findChild<PromptSplitter *>();
+        settle();
+        QSplitterHandle *handle = splitter->handle(1);
+        const QPoint grip = handle->rect().center();
+        QTest::mousePress(handle, Qt::LeftButton, {}, grip);
+        QTest::mouseMove(handle, grip - QPoint(0, 25));
+        QTest::mouseRelease(handle, Qt::LeftButton, {}, grip - QPoint(0, 25));
+        const QList<int> moved = splitter->sizes();
+        m_window->setTheme(ThemeChoice::Dark, false);
+        settle();
+        QCOMPARE(splitter->sizes(), moved);
     }
 
     // --theme says what is shown, not what is remembered; and who moved a pane has it back after the lecture.

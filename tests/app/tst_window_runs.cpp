@@ -227,7 +227,7 @@ private slots:
         }
         QTRY_COMPARE(state(), SessionState::Ready);
         QCOMPARE(joined, expected);
-        QVERIFY(label("answerFooter").contains(QStringLiteral("token 12 of")));
+        QVERIFY(label("answerFooter").contains(QStringLiteral("12 of")));
         const auto record = m_window->runs()->current()->record;
         QCOMPARE(record->answer(), expected.toStdString());
         for (std::size_t i = 1; i < 3; ++i) // 鑫 needs two tokens, and each has its time

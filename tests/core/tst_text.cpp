@@ -189,7 +189,7 @@ void TestText::outcomesAreToldInWords()
     };
     QCOMPARE(outcome(FinishReason::EndToken), QStringLiteral("end of answer"));
     QCOMPARE(outcome(FinishReason::StopString), QStringLiteral("stop text “⏎User:”"));
-    QCOMPARE(outcome(FinishReason::MaxTokens), QStringLiteral("limit reached (128 tokens)"));
+    QCOMPARE(outcome(FinishReason::MaxTokens), QStringLiteral("limit reached"));
     QCOMPARE(outcome(FinishReason::ContextFull), QStringLiteral("context full (8,192 tokens)"));
     QCOMPARE(outcome(FinishReason::MemoryFull), QStringLiteral("KV memory full (189\u2009MB)"));
     record.endedInsideCharacter = true;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What charts are made of: theme colours, run styles, axes, downsampling, clipping.
+#include "tests/widgets/chart_fixture.h"
 #include "widgets/chart_axis.h"
 #include "widgets/chart_series.h"
 #include "widgets/theme.h"
 
+#include <QPaintEngine>
 #include <QTest>
 
 #include <cmath>
@@ -11,11 +13,140 @@
 
 using namespace lectern;
 
+namespace {
+
+// Every text of a drawing with the place it takes.
+class TextPlaces : public QPaintDevice
+{
+public:
+    struct Place
+    {
+        QString text;
+        QRectF rect;
+    };
+    std::vector<Place> places;
+
+    explicit TextPlaces(const QSize &size)
+        : m_size(size)
+        , m_engine(&places)
+    {
+    }
+    QPaintEngine *paintEngine() const override { return &m_engine; }
+
+protected:
+    int metric(PaintDeviceMetric metric) const override
+    {
+        switch (metric) {
+        case PdmWidth:
+            return m_size.width();
+        case PdmHeight:
+            return m_size.height();
+        case PdmDpiX:
+        case PdmDpiY:
+        case PdmPhysicalDpiX:
+        case PdmPhysicalDpiY:
+            return 96;
+        case PdmDevicePixelRatioScaled:
+            return static_cast<int>(devicePixelRatioFScale());
+        default:
+            return 1;
+        }
+    }
+
+private:
+    class Engine : public QPaintEngine
+    {
+    public:
+        explicit Engine(std::vector<Place> *into)
+            : QPaintEngine(AllFeatures)
+            , m_into(into)
+        {
+        }
+        bool begin(QPaintDevice *) override { return true; }
+        bool end() override { return true; }
+        void updateState(const QPaintEngineState &) override {}
+        void drawPixmap(const QRectF &, const QPixmap &, const QRectF &) override {}
+        void drawPolygon(const QPointF *, int, PolygonDrawMode) override {}
+        void drawPath(const QPainterPath &) override {}
+        Type type() const override { return User; }
+        void drawTextItem(const QPointF &at, const QTextItem &item) override
+        {
+            const QRectF rect(at.x(), at.y() - item.ascent() * 0.8, item.width(), item.ascent() * 0.8);
+            m_into->push_back({item.text(), painter()->combinedTransform().mapRect(rect)});
+        }
+
+    private:
+        std::vector<Place> *m_into;
+    };
+    QSize m_size;
+    mutable Engine m_engine;
+};
+
+} // namespace
+
 class TestChartParts : public QObject
 {
     Q_OBJECT
 
 private Q_SLOTS:
+    void textsOfManyRunsDoNotOverlapAndAllRunsAreCounted_data() { test::chartKinds(); }
+    void textsOfManyRunsDoNotOverlapAndAllRunsAreCounted()
+    {
+        QTest::failOnWarning(QRegularExpression(QStringLiteral("QCP|QPainter|invalid")));
+        const auto chart = test::makeChart();
+        for (const int count : {2, 5, 20, 60}) {
+            QVector<ShownRun> runs;
+            for (int i = 1; i <= count; ++i) {
+                ShownRun run = test::shown(i, test::sample(), i == count);
+                run.title = QStringLiteral("Question %1: what is the capital of this country?").arg(i);
+                runs.append(run);
+            }
+            chart->setRuns(runs);
+            for (const QSize &size : {QSize(560, 160), QSize(760, 220), QSize(1280, 720)}) {
+                TextPlaces device(size);
+                QCPPainter painter(&device);
+                chart->paintTo(&painter, size, Theme::light());
+                painter.end();
+                int named = 0, counted = 0;
+                for (std::size_t i = 0; i < device.places.size(); ++i) {
+                    const auto &[text, rect] = device.places[i];
+                    for (std::size_t j = 0; j < i; ++j)
+                        QVERIFY2(!rect.intersects(device.places[j].rect),
+                                 qPrintable(text + QStringLiteral(" / ") + device.places[j].text));
+                    named += text.startsWith(QStringLiteral("Ques")) && rect.bottom() < size.height() - 30;
+                    if (text.startsWith(QStringLiteral("+ ")))
+                        counted = text.split(u' ').at(1).toInt();
+                }
+                QVERIFY(named >= 2);
+                QCOMPARE(named + counted, count);
+            }
+        }
+    }
+
+    void rowsWithoutRoomTakeNoPointer()
+    {
+        TimelineChart chart;
+        TokenSelection selection;
+        chart.setSelection(&selection);
+        QVector<ShownRun> runs;
+        for (int i = 1; i <= 30; ++i)
+            runs.append(test::shown(i, test::sample(), i == 1));
+        chart.setRuns(runs);
+        test::showSettled(chart, {700, 160});
+        std::set<int> found;
+        QCustomPlot *plot = test::plotOf(chart);
+        for (int y = 0; y < plot->height(); ++y) {
+            const QPointF at(plot->width() / 2, y);
+            QMouseEvent move(QEvent::MouseMove, at, plot->mapToGlobal(at), Qt::NoButton, Qt::NoButton, {});
+            QCoreApplication::sendEvent(plot, &move);
+            if (selection.hovered().isValid())
+                found.insert(selection.hovered().runId);
+        }
+        QVERIFY(found.size() >= 2 && found.size() < 10);
+        selection.setHovered({30, TokenPart::Output, 1}); // has no row: nothing to mark
+        test::settle();
+    }
+
     void textAndSeriesKeepTheirContrastInBothThemes()
     {
         for (const Theme &theme : {Theme::light(), Theme::dark()}) {
@@ -128,5 +259,5 @@ private Q_SLOTS:
     }
 };
 
-QTEST_GUILESS_MAIN(TestChartParts)
+QTEST_MAIN(TestChartParts)
 #include "tst_chart_parts.moc"

@@ -12,6 +12,7 @@
 #include <QScrollBar>
 #include <QSignalSpy>
 #include <QTest>
+#include <QTimer>
 #include <QToolButton>
 
 using namespace lectern;
@@ -227,6 +228,76 @@ private Q_SLOTS:
         bar.findChild<QToolButton *>()->click();
         QVERIFY(!bar.isVisible());
         QCOMPARE(calls, 1);
+    }
+
+    void notesLeaveByThemselvesAndNothingElseDoes()
+    {
+        QWidget window;
+        MessageBar bar(&window);
+        auto *other = new QLineEdit(&window);
+        window.resize(600, 300);
+        window.show();
+        window.activateWindow();
+        QVERIFY(QTest::qWaitForWindowActive(&window));
+        other->setFocus();
+        auto *life = bar.findChild<QTimer *>();
+        for (const auto kind : {MessageBar::Kind::Warning, MessageBar::Kind::Error}) {
+            bar.showMessage(MessageBar::Kind::Info, QStringLiteral("note"));
+            bar.showMessage(kind, QStringLiteral("stays"));
+            QVERIFY(!life->isActive());
+        }
+        bar.showProgress(QStringLiteral("goes on"), QStringLiteral("Cancel"), [] {});
+        QVERIFY(!life->isActive());
+        bar.showMessage(MessageBar::Kind::Info, QStringLiteral("note"), QStringLiteral("Undo"));
+        QVERIFY(life->isActive());
+        QVERIFY(life->interval() > 5000);
+        bar.findChild<QPushButton *>()->setFocus();
+        QVERIFY(!life->isActive()); // somebody is about to press it
+        other->setFocus();
+        QVERIFY(life->isActive());
+        life->start(0);
+        QTRY_VERIFY(bar.isHidden());
+        QVERIFY(!life->isActive());
+    }
+
+    void theMouseKeepsANoteInPlace()
+    {
+        QWidget window;
+        MessageBar bar(&window);
+        window.resize(600, 300);
+        window.show();
+        QVERIFY(QTest::qWaitForWindowExposed(&window));
+        bar.showMessage(MessageBar::Kind::Info, QStringLiteral("note"));
+        QTest::mouseMove(&window, bar.geometry().center());
+        QTRY_VERIFY(!bar.findChild<QTimer *>()->isActive());
+        QTest::mouseMove(&window, QPoint(5, 5));
+        QTRY_VERIFY(bar.findChild<QTimer *>()->isActive());
+    }
+
+    void messagesLieOverTheLowerEndAndAreWholeInAnyWidth()
+    {
+        QWidget window;
+        QWidget floor(&window);
+        MessageBar bar(&window);
+        bar.setFloor(&floor);
+        window.show();
+        bar.showProblem(MessageBar::Kind::Error, QStringLiteral("Something went wrong with the file that was opened."),
+                        QStringLiteral("expected a number at 12:3, found a letter ").repeated(8));
+        int before = 0;
+        for (const int width : {1200, 600, 400}) {
+            window.resize(width, 500);
+            floor.setGeometry(0, 480, width, 20);
+            QTRY_COMPARE(bar.width(), width);
+            QVERIFY(bar.geometry().bottom() < floor.y() && bar.geometry().bottom() > floor.y() - 12);
+            for (const char *name : {"messageText", "messageDetail"}) {
+                const auto *label = bar.findChild<QLabel *>(QLatin1String(name));
+                QTRY_VERIFY(label->height() >= label->heightForWidth(label->width()));
+            }
+            QVERIFY(bar.height() > before);
+            before = bar.height();
+        }
+        QVERIFY(bar.accessibleName().startsWith(QStringLiteral("Error: Something went wrong")));
+        QVERIFY(bar.accessibleName().contains(QStringLiteral("at 12:3")));
     }
 
     void messageActionMayShowTheNextMessage()

@@ -4,9 +4,11 @@
 #include "widgets/prompt_edit.h"
 #include "widgets/token_view.h"
 
+#include <QAbstractTextDocumentLayout>
 #include <QApplication>
 #include <QClipboard>
 #include <QMimeData>
+#include <QScrollBar>
 #include <QtTest>
 
 using namespace lectern;
@@ -36,6 +38,37 @@ Pieces tokensOf(const std::vector<std::string> &pieces)
         result.tokens.push_back(token);
     }
     return result;
+}
+
+// Special tokens after a word, after a space, after one another and after characters of two units.
+Pieces specialTokens()
+{
+    Pieces pieces = tokensOf({"<|im_start|>",
+                              "user",
+                              "\n",
+                              "What",
+                              " is",
+                              " it",
+                              "?",
+                              "<|im_end|>",
+                              "<|im_start|>",
+                              "<|im_end|>",
+                              "\xF0\x9F\xA4\x97",
+                              "\xF0\x9F\xA4\x97",
+                              "</s>",
+                              " \xC3\xA9t\xC3\xA9",
+                              "<|im_end|>",
+                              "\n",
+                              "one",
+                              " two",
+                              " three",
+                              " four",
+                              " five",
+                              " six",
+                              "<|im_end|>"});
+    for (TokenRecord &token : pieces.tokens)
+        token.isSpecial = token.bytes.front() == '<';
+    return pieces;
 }
 
 // All boxes of a span in the viewport.
@@ -103,6 +136,124 @@ private slots:
             other.paste();
             QCOMPARE(other.promptText(), text);
         }
+    }
+
+    // Qt breaks lines after "|" and "/".
+    void aSpecialTokenIsNotCutInTwo()
+    {
+        const Pieces pieces = specialTokens();
+        TokenView prompt{QString()}, answer{QString()};
+        PromptEdit edit;
+        auto record = std::make_shared<RunRecord>();
+        answer.showAnswer(1, record);
+        for (const TokenRecord &token : pieces.tokens) { // one by one, as they stream
+            record->outputTokens.push_back(token);
+            answer.appendNew();
+        }
+        prompt.showPrompt(0, pieces.text, pieces.tokens);
+        edit.replaceText(QString::fromStdString(pieces.text));
+        edit.showTokens(edit.promptText(), pieces.text, pieces.tokens, 0, pieces.text.size());
+        for (TokenTextEdit *view : std::initializer_list<TokenTextEdit *>{&prompt, &answer, &edit}) {
+            view->setTheme(Theme::light());
+            view->show();
+            const int least = view->fontMetrics().horizontalAdvance(QStringLiteral("<|im_start|>")) + 40;
+            int lineBreaks = 0;
+            for (int width = least; width < least + 500; width += 3) {
+                view->resize(width, 2000);
+                for (const TokenSpan &span : view->spans())
+                    if (span.isSpecial)
+                        QCOMPARE(boxesOf(*view, span).size(), std::size_t(1));
+                QCOMPARE(view->document()->lineCount(), static_cast<int>(view->linesIn(view->rect()).size()));
+                lineBreaks += view->document()->lineCount();
+            }
+            QVERIFY(lineBreaks > 167 * view->document()->blockCount()); // lines were broken at all
+        }
+        QCOMPARE(edit.promptText(), QString::fromStdString(pieces.text));
+    }
+
+    void aSpecialTokenLongerThanALineGoesOnInTheNext()
+    {
+        Pieces pieces = tokensOf({"a", "<|" + std::string(40, 'x') + "|" + std::string(40, 'y') + "|>", "b"});
+        pieces.tokens[1].isSpecial = true;
+        TokenView view{QString()};
+        view.setTheme(Theme::light());
+        view.resize(300, 1000);
+        view.show();
+        view.showPrompt(0, pieces.text, pieces.tokens);
+        const auto boxes = boxesOf(view, view.spans()[1]);
+        QVERIFY(boxes.size() > 2);
+        QVERIFY(boxes.front().top() > boxesOf(view, view.spans()[0]).front().top()); // begins on a line of its own
+        QCOMPARE(boxesOf(view, view.spans()[2]).front().top(), boxes.back().top());
+    }
+
+    // QPlainTextEdit asks for one when a text that is scrolled down is cleared.
+    void aBlockThatDoesNotExistTakesNoRoom()
+    {
+        TokenView view{QString()};
+        QCOMPARE(view.document()->documentLayout()->blockBoundingRect(QTextBlock()), QRectF());
+    }
+
+    void textThatIsNoSpecialTokenAnyMoreIsBrokenAsText()
+    {
+        const Pieces pieces = specialTokens();
+        Pieces plain = pieces;
+        for (TokenRecord &token : plain.tokens)
+            token.isSpecial = false;
+        PromptEdit edit, other;
+        const auto breaksOf = [](PromptEdit &of, const Pieces &with) {
+            of.showTokens(of.promptText(), with.text, with.tokens, 0, with.text.size());
+            std::vector<int> starts;
+            for (const auto &line : of.linesIn(of.viewport()->rect()))
+                starts.push_back(line.block.position() + line.line.textStart());
+            return starts;
+        };
+        for (PromptEdit *each : {&edit, &other}) {
+            each->setTheme(Theme::light());
+            each->resize(260, 1000);
+            each->show();
+            each->replaceText(QString::fromStdString(pieces.text));
+        }
+        const std::vector<int> whole = breaksOf(edit, pieces), usual = breaksOf(other, plain);
+        QVERIFY(whole != usual);
+        QCOMPARE(breaksOf(edit, plain), usual);
+    }
+
+    // No slice of a line at the upper or lower edge; what is inside is painted.
+    void onlyWholeLinesArePaintedWhereverItIsScrolled()
+    {
+        const Pieces pieces = specialTokens();
+        TokenView view{QString()};
+        view.setTheme(Theme::light());
+        view.show();
+        view.showPrompt(0, pieces.text, pieces.tokens);
+        int cut = 0;
+        const auto check = [&] {
+            const QImage picture = view.viewport()->grab().toImage();
+            for (const auto &line : view.linesIn(view.viewport()->rect())) {
+                const double top = line.origin.y() + line.line.y(), bottom = top + line.line.height();
+                const bool isWhole = top >= -1 && bottom <= view.viewport()->height() + 1;
+                cut += !isWhole;
+                bool hasInk = false;
+                for (int y = std::max(0, static_cast<int>(top) + 2);
+                     y < std::min(picture.height(), static_cast<int>(bottom) - 2); ++y)
+                    for (int x = 10; x < 60; ++x)
+                        hasInk = hasInk || picture.pixel(x, y) != picture.pixel(0, 0);
+                if (line.line.textLength() > 2)
+                    QCOMPARE(hasInk, isWhole);
+            }
+        };
+        for (int height = 60; height < 130; height += 7) {
+            view.resize(200, height);
+            for (int value = 0; value <= view.verticalScrollBar()->maximum(); ++value) {
+                view.verticalScrollBar()->setValue(value);
+                check();
+            }
+            for (int token : {0, 7, 14, 22}) {
+                view.scrollToToken(token);
+                check();
+            }
+        }
+        QVERIFY(cut > 20);
     }
 
     void aPartOfTheTextIsCopiedAsItIs()
