@@ -87,7 +87,7 @@ CommandLine parseCommandLine(const QStringList &arguments)
     option("no-kv-cache", "Compute the whole context again at every step.");
     option("export", "Write charts and data of the run into this folder.", "DIR");
     option("overlay", "Lay the opened runs (and the run made) over each other in the charts.");
-    option("screenshot", "Save a picture of the window (after the run), then quit.", "FILE");
+    option("screenshot", "Save a picture of the window as PNG (after the run), then quit.", "FILE");
     option("size", "Size of the window.", "WxH");
     option("theme", "auto, light or dark.", "NAME");
     option("lens", "Lens of the answer: plain, tokens, latency or probability.", "NAME");
