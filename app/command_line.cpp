@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/command_line.h"
 
+#include "engine/trace/request_limits.h"
+
 #include <QCommandLineParser>
 #include <QCoreApplication>
 #include <QFileInfo>
@@ -23,6 +25,14 @@ QString str(const char *text)
     std::exit(2);
 }
 
+[[noreturn]] void endPrinted()
+{
+    const bool isWritten = std::fflush(stdout) == 0 && !std::ferror(stdout);
+    if (!isWritten)
+        std::fputs("lectern: the output could not be written\n", stderr);
+    std::exit(isWritten ? 0 : 1);
+}
+
 // A number in [least, most], or the end of the process with a message that names option, value and range.
 double number(const QCommandLineParser &parser, const QString &option, double least, double most, bool isWhole)
 {
@@ -32,7 +42,7 @@ double number(const QCommandLineParser &parser, const QString &option, double le
     if (!ok || !(value >= least && value <= most))
         usageError(str("--%1 needs %2 from %3 to %4, not \"%5\"")
                        .arg(option, isWhole ? str("a whole number") : str("a number"), QString::number(least),
-                            QString::number(most, 'g', 12), text));
+                            QString::number(most, 'g', 17), text));
     return value;
 }
 
@@ -77,7 +87,7 @@ CommandLine parseCommandLine(const QStringList &arguments)
     option("no-kv-cache", "Compute the whole context again at every step.");
     option("export", "Write charts and data of the run into this folder.", "DIR");
     option("overlay", "Lay the opened runs (and the run made) over each other in the charts.");
-    option("screenshot", "Save a picture of the window (after the run), then quit.", "FILE");
+    option("screenshot", "Save a picture of the window as PNG (after the run), then quit.", "FILE");
     option("size", "Size of the window.", "WxH");
     option("theme", "auto, light or dark.", "NAME");
     option("lens", "Lens of the answer: plain, tokens, latency or probability.", "NAME");
@@ -89,12 +99,16 @@ CommandLine parseCommandLine(const QStringList &arguments)
     if (parser.isSet(help)) {
         QString text = parser.helpText(); // which knows no name yet: the program begins later
         std::fputs(qUtf8Printable(text.replace(str("<executable_name>"), str("lectern"))), stdout);
-        std::exit(0);
+        endPrinted();
     }
     if (parser.isSet(version)) {
         std::puts("lectern " LECTERN_VERSION);
-        std::exit(0);
+        endPrinted();
     }
+
+    for (const QString &name : parser.optionNames())
+        if (parser.values(name).size() > 1)
+            usageError(str("--%1 is given %2 times, expected once").arg(name).arg(parser.values(name).size()));
 
     CommandLine line;
     line.files = parser.positionalArguments();
@@ -105,11 +119,12 @@ CommandLine parseCommandLine(const QStringList &arguments)
                                                    {str("cpu"), BackendChoice::Cpu},
                                                    {str("reference"), BackendChoice::Reference}});
     if (parser.isSet(str("threads")))
-        line.load.threads = static_cast<int>(number(parser, str("threads"), 0, 1024, true));
+        line.load.threads = static_cast<int>(number(parser, str("threads"), 0, maxThreads(), true));
     if (parser.isSet(str("context")))
-        line.contextTokens = static_cast<int>(number(parser, str("context"), 0, 1 << 24, true));
+        line.contextTokens = static_cast<int>(number(parser, str("context"), 0, kMaxContextTokens, true));
     if (parser.isSet(str("kv-budget")))
-        line.load.kvBudgetBytes = static_cast<std::uint64_t>(number(parser, str("kv-budget"), 0, 1e15, true));
+        line.load.kvBudgetBytes =
+            static_cast<std::uint64_t>(number(parser, str("kv-budget"), 0, kMaxKvBudgetBytes, true));
     if (parser.isSet(str("run")))
         line.prompt = parser.value(str("run"));
     line.systemPrompt = parser.value(str("system"));
@@ -122,12 +137,11 @@ CommandLine parseCommandLine(const QStringList &arguments)
     if (parser.isSet(str("raw")))
         line.promptMode = PromptMode::Raw;
     if (parser.isSet(str("max-tokens")))
-        line.maxTokens = static_cast<int>(number(parser, str("max-tokens"), 1, 100000, true));
-    // The ranges of the tool bar's fields, which show these values.
+        line.maxTokens = static_cast<int>(number(parser, str("max-tokens"), 1, kMaxOutputTokens, true));
     if (parser.isSet(str("temp")))
-        line.temperature = static_cast<float>(number(parser, str("temp"), 0, 10, false));
+        line.temperature = static_cast<float>(number(parser, str("temp"), 0, kMaxTemperature, false));
     if (parser.isSet(str("seed")))
-        line.seed = static_cast<std::uint64_t>(number(parser, str("seed"), 0, 2147483647, true));
+        line.seed = static_cast<std::uint64_t>(number(parser, str("seed"), 0, kMaxFieldSeed, true));
     if (parser.isSet(str("no-kv-cache")))
         line.usesKvCache = false;
     line.exportFolder = parser.value(str("export"));
@@ -156,6 +170,9 @@ CommandLine parseCommandLine(const QStringList &arguments)
     for (const char *name : {"export", "screenshot", "model"})
         if (parser.isSet(str(name)) && parser.value(str(name)).isEmpty())
             usageError(str("--%1 needs a name, not \"\"").arg(str(name)));
+    const QString suffix = QFileInfo(line.screenshotPath).suffix();
+    if (!suffix.isEmpty() && suffix.compare(str("png"), Qt::CaseInsensitive) != 0)
+        usageError(str("--screenshot writes PNG: name a file that ends in .png, not \"%1\"").arg(line.screenshotPath));
     if (!line.exportFolder.isEmpty() && !line.prompt && line.files.isEmpty())
         usageError(str("--export needs --run or a saved run to export"));
     return line;

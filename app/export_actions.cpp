@@ -15,6 +15,7 @@
 #include <QMenu>
 #include <QMimeData>
 
+#include <algorithm>
 #include <utility>
 
 namespace lectern {
@@ -213,8 +214,8 @@ void ExportActions::askForEverything()
             if (written)
                 Q_EMIT exported(tr("%n file(s) written to %1", nullptr, static_cast<int>(written->size()))
                                     .arg(QDir::toNativeSeparators(target)));
-            else
-                endExport(tl::unexpected(written.error()), {});
+            else if (written.error().code != ErrorCode::Cancelled) // what is left out is said of all together
+                addFailure(written.error());
         });
     });
     dialog->open();
@@ -228,8 +229,17 @@ void ExportActions::writeBundle(const RunEntry &run, const QString &folder,
         done(tl::unexpected(bundle.error()));
         return;
     }
+    const auto count = std::make_shared<qsizetype>(0); // of steps done, the first of them makes the folder
+    for (ExportStep &step : bundle->steps)
+        step = [count, step = std::move(step)] {
+            Result<void> result = step();
+            *count += result ? 1 : 0;
+            return result;
+        };
     m_queue.start(std::move(bundle->steps),
-                  [paths = bundle->paths, done = std::move(done)](const Result<void> &result) {
+                  [this, count, paths = bundle->paths, done = std::move(done)](const Result<void> &result) {
+                      if (!result && result.error().code == ErrorCode::Cancelled)
+                          m_leftOut << paths.mid(std::max<qsizetype>(*count - 1, 0));
                       done(result ? Result<QStringList>(paths) : tl::unexpected(result.error()));
                   });
 }
@@ -255,21 +265,36 @@ void ExportActions::askForFile(const QString &title, const QString &suggestion, 
                         if (written)
                             written(path);
                     }
-                    endExport(result, tr("Written: %1").arg(QDir::toNativeSeparators(path)));
+                    endExport(result, tr("Written: %1").arg(QDir::toNativeSeparators(path)), path);
                 });
             });
     dialog->open();
 }
 
-void ExportActions::endExport(const Result<void> &result, const QString &text)
+void ExportActions::endExport(const Result<void> &result, const QString &text, const QString &path)
 {
-    if (result) {
+    if (result)
         Q_EMIT exported(text);
-    } else if (result.error().code == ErrorCode::Cancelled) {
-        Q_EMIT exported(tr("Writing was cancelled. Files that were already done are kept."));
-    } else {
+    else if (result.error().code != ErrorCode::Cancelled)
         addFailure(result.error());
-    }
+    else if (path.isEmpty())
+        Q_EMIT exported(tr("The chart was not copied."));
+    else
+        m_leftOut << path;
+}
+
+// Files that were cancelled; mostly of one folder.
+QString ExportActions::leftOutText(const QStringList &paths)
+{
+    constexpr qsizetype kNamed = 4;
+    QStringList names;
+    for (const QString &path : paths.mid(0, kNamed))
+        names << QFileInfo(path).fileName();
+    if (paths.size() > kNamed)
+        names << QStringLiteral("…");
+    return tr("Writing was cancelled. %n file(s) left out of %1: %2. What was already done is kept.",
+              "%1 is a folder, %2 names of files", static_cast<int>(paths.size()))
+        .arg(QDir::toNativeSeparators(QFileInfo(paths.first()).absolutePath()), names.join(QStringLiteral(", ")));
 }
 
 // Kept until all is done: what the exports after it say would take its place.
@@ -285,6 +310,8 @@ void ExportActions::endAll()
 {
     const bool closes = std::exchange(m_closesWhenIdle, false);
     const std::vector<Error> failures = std::exchange(m_failures, {});
+    if (const QStringList leftOut = std::exchange(m_leftOut, {}); !leftOut.isEmpty())
+        Q_EMIT exported(leftOutText(leftOut));
     if (!failures.empty())
         Q_EMIT failed(failures);
     else if (closes)

@@ -59,7 +59,8 @@ private:
     void askForEverything();
     void askForFile(const QString &title, const QString &suggestion, const QString &filter, const QString &suffix,
                     MakeStep makeStep, std::function<void(const QString &)> written);
-    void endExport(const Result<void> &result, const QString &text);
+    void endExport(const Result<void> &result, const QString &text, const QString &path = {}); // "": clipboard
+    static QString leftOutText(const QStringList &paths);
     void addFailure(const Error &error);
     void endAll();
     QString closingText() const;
@@ -74,6 +75,7 @@ private:
     QStringList m_givenFolders;    // of exports of everything; the last ones may not be there yet
     bool m_closesWhenIdle = false; // the user wanted to close the window meanwhile
     std::vector<Error> m_failures; // since the queue was idle
+    QStringList m_leftOut;         // files that were cancelled since then
     ExportQueue m_queue;
 };
 

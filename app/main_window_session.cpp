@@ -21,6 +21,20 @@
 
 namespace lectern {
 
+namespace {
+
+// Of a run that was saved without a title.
+QString titleOfFile(const QString &path)
+{
+    const QString name = QFileInfo(path).fileName();
+    const QString suffix = QStringLiteral(".lectern.json");
+    return name.size() > suffix.size() && name.endsWith(suffix, Qt::CaseInsensitive)
+               ? name.chopped(suffix.size())
+               : QFileInfo(path).completeBaseName();
+}
+
+} // namespace
+
 void MainWindow::connectSession()
 {
     connect(m_session, &SessionController::stateChanged, this, [this](SessionState state) {
@@ -185,8 +199,8 @@ void MainWindow::takeOpenedRun(const QString &path, Result<RunRecord> &opened)
         Q_EMIT openFailed(opened.error());
         return;
     }
-    const QString title = opened->request.title.empty() ? QFileInfo(path).completeBaseName()
-                                                        : QString::fromStdString(opened->request.title);
+    const QString title =
+        opened->request.title.empty() ? titleOfFile(path) : QString::fromStdString(opened->request.title);
     m_settings->addRecentRun(path);
     m_store.add(std::make_shared<RunRecord>(std::move(*opened)), title, path);
 }

@@ -4,6 +4,7 @@
 #include "app/core/format.h"
 #include "app/number_boxes.h"
 #include "engine/engine.h"
+#include "engine/trace/request_limits.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -17,14 +18,14 @@ MorePanel::MorePanel(QWidget *parent)
     : QWidget(parent)
 {
     m_form = new QFormLayout(this);
-    m_topK = wholeBox(this, "topK", 0, 1000000);
+    m_topK = wholeBox(this, "topK", 0, kMaxTopK);
     m_topK->setSpecialValueText(tr("off"));
     m_topK->setToolTip(tr("Only the k most likely tokens take part; 0 is off"));
     m_topP = decimalBox(this, "topP", 0, 1, 0.05, 3);
     m_topP->setToolTip(tr("The most likely tokens that together reach this probability take part; 1 is off"));
     m_minP = decimalBox(this, "minP", 0, 1, 0.01, 3);
     m_minP->setToolTip(tr("Tokens with at least this share of the best token's probability take part; 0 is off"));
-    m_penalty = decimalBox(this, "repetitionPenalty", 0.1, 10, 0.05, 2);
+    m_penalty = decimalBox(this, "repetitionPenalty", 0.1, kMaxRepetitionPenalty, 0.05, 2);
     m_penalty->setToolTip(tr("Above 1: tokens among the last 64 become less likely; 1 is off"));
     m_context = new QComboBox(this);
     m_context->setObjectName(QStringLiteral("contextBox"));

@@ -19,7 +19,8 @@ RunStatusBar::RunStatusBar(QWidget *parent)
     m_facts->label()->setObjectName(QStringLiteral("statusFacts"));
     m_facts->setToolTip(
         tr("Context: tokens of prompt and answer against the most the context holds. KV: memory of keys and values "
-           "against its budget. Weights: memory of the model."));
+           "against its budget. It holds one token less than the context: no forward pass has read the last token yet. "
+           "Weights: memory of the model."));
     m_facts->label()->setTextFormat(Qt::PlainText);
     m_progress = new QProgressBar(this);
     m_progress->setObjectName(QStringLiteral("loadProgress"));
@@ -112,12 +113,14 @@ void RunStatusBar::updateFacts()
     QStringList parts;
     const EngineInfo *engine = m_run ? &m_run->engine : m_model ? &m_model->engine : nullptr;
     if (engine) {
-        const KvSample held = m_run && !m_run->kv.empty() ? m_run->kv.back() : KvSample{};
+        const bool isRecorded = !m_run || !m_run->kv.empty(); // without a run nothing is held
+        const KvSample held = m_run && isRecorded ? m_run->kv.back() : KvSample{};
         const int used = m_run && !m_run->outputTokens.empty()
                              ? static_cast<int>(m_run->promptTokens.size() + m_run->outputTokens.size())
                              : held.tokens;
+        const QString kv = isRecorded ? formatBytes(held.usedBytes) : formatNumber(std::nullopt);
         parts << tr("context %1 / %2").arg(formatCount(used), formatCount(engine->contextTokens));
-        parts << tr("KV %1 of %2").arg(formatBytes(held.usedBytes), formatBytes(engine->kvBudgetBytes));
+        parts << tr("KV %1 of %2").arg(kv, formatBytes(engine->kvBudgetBytes));
         parts << tr("weights %1").arg(formatBytes(engine->weightBytes));
         parts << QStringLiteral("%1 · %2").arg(backendName(engine->backend),
                                                QString::fromStdString(engine->instructionSet));

@@ -5,6 +5,7 @@
 #include "app/core/format.h"
 #include "app/more_panel.h"
 #include "app/number_boxes.h"
+#include "engine/trace/request_limits.h"
 
 #include <QAction>
 #include <QComboBox>
@@ -17,8 +18,6 @@
 #include <QSpinBox>
 #include <QToolButton>
 #include <QWidgetAction>
-
-#include <limits>
 
 namespace lectern {
 
@@ -93,13 +92,13 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
         "On: keys and values of earlier tokens are kept. Off: the whole context is computed again for every token."));
     addAction(m_kvCache);
 
-    m_maxTokens = wholeBox(this, "maxTokens", 1, 100000);
+    m_maxTokens = wholeBox(this, "maxTokens", 1, kMaxOutputTokens);
     m_maxTokens->setToolTip(tr("Longest answer in tokens"));
     m_maxTokensPlace = addWidget(labelled(tr("max"), m_maxTokens));
-    m_temperature = decimalBox(this, "temperature", 0, 10, 0.1, 3);
+    m_temperature = decimalBox(this, "temperature", 0, kMaxTemperature, 0.1, 3);
     m_temperature->setToolTip(tr("Temperature: 0 always takes the most likely token; higher values spread the choice"));
     m_temperaturePlace = addWidget(labelled(tr("temp"), m_temperature));
-    m_seed = wholeBox(this, "seed", 0, std::numeric_limits<int>::max());
+    m_seed = wholeBox(this, "seed", 0, kMaxFieldSeed);
     m_seed->setToolTip(tr("Seed of the random numbers: the same seed gives the same answer"));
     m_seedPlace = addWidget(labelled(tr("seed"), m_seed));
     addMoreMenu();

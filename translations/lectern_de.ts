@@ -370,16 +370,24 @@
         <translation>Das Diagramm ist in der Zwischenablage: %1 × %2 Pixel.</translation>
     </message>
     <message>
-        <source>Writing was cancelled. Files that were already done are kept.</source>
-        <translation>Das Schreiben wurde abgebrochen. Dateien, die schon fertig waren, bleiben.</translation>
-    </message>
-    <message>
         <source>The window closes as soon as all files are written.</source>
         <translation>Das Fenster schließt sich, sobald alle Dateien geschrieben sind.</translation>
     </message>
     <message>
         <source>Once there is a run, it can be exported</source>
         <translation>Sobald es einen Lauf gibt, kann er exportiert werden</translation>
+    </message>
+    <message>
+        <source>The chart was not copied.</source>
+        <translation>Das Diagramm wurde nicht kopiert.</translation>
+    </message>
+    <message numerus="yes">
+        <source>Writing was cancelled. %n file(s) left out of %1: %2. What was already done is kept.</source>
+        <comment>%1 is a folder, %2 names of files</comment>
+        <translation>
+            <numerusform>Das Schreiben wurde abgebrochen. In %1 fehlt %n Datei: %2. Was schon fertig war, bleibt.</numerusform>
+            <numerusform>Das Schreiben wurde abgebrochen. In %1 fehlen %n Dateien: %2. Was schon fertig war, bleibt.</numerusform>
+        </translation>
     </message>
 </context>
 <context>
@@ -570,6 +578,19 @@
     <message>
         <source>a cache would hold %1</source>
         <translation>ein Cache hielte %1</translation>
+    </message>
+    <message>
+        <source>nothing measured yet</source>
+        <translation>noch nichts gemessen</translation>
+    </message>
+    <message>
+        <source>use of the cache not recorded</source>
+        <translation>Belegung des Caches nicht aufgezeichnet</translation>
+    </message>
+    <message>
+        <source>%1: %2.</source>
+        <comment>run, what is known of its cache</comment>
+        <translation>%1: %2.</translation>
     </message>
 </context>
 <context>
@@ -1008,10 +1029,6 @@
         <translation>Letztes Token verfügbar − Anfrage abgeschickt.</translation>
     </message>
     <message>
-        <source>Largest seen of 2 · layers · KV heads · head size · bytes per element · tokens held, counted where it is stored.</source>
-        <translation>Größter Wert von 2 · Schichten · KV-Köpfe · Kopfgröße · Bytes pro Element · gehaltene Token, gezählt, wo er gespeichert ist.</translation>
-    </message>
-    <message>
         <source>Many tools show only what is reserved, often for the whole context from the start.</source>
         <translation>Viele Werkzeuge zeigen nur, was reserviert ist, oft von Anfang an für den ganzen Kontext.</translation>
     </message>
@@ -1026,6 +1043,14 @@
     <message>
         <source>Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps. Charts show it only where it is larger than twice its standard error.</source>
         <translation>Steigung der Dauer eines Decode-Schritts über den Token im Kontext, nach kleinsten Quadraten; braucht 8 Schritte. Diagramme zeigen sie nur, wo sie größer ist als das Doppelte ihres Standardfehlers.</translation>
+    </message>
+    <message>
+        <source>Standard error of that slope, of the same fit: how far chance alone would move it.</source>
+        <translation>Standardfehler dieser Steigung aus derselben Anpassung: wie weit allein der Zufall sie verschieben würde.</translation>
+    </message>
+    <message>
+        <source>Largest seen of 2 · layers · KV heads · head size · bytes per element · tokens held, counted where it is stored. The last token of the answer is in the context but not held: no forward pass has read it yet.</source>
+        <translation>Größter Wert von 2 · Schichten · KV-Köpfe · Kopfgröße · Bytes pro Element · gehaltene Token, gezählt, wo er gespeichert ist. Das letzte Token der Antwort gehört zum Kontext, wird aber nicht gehalten: Noch kein Durchgang hat es gelesen.</translation>
     </message>
 </context>
 <context>
@@ -1077,10 +1102,6 @@
     <message>
         <source>Here: %1 until the first token, then %2 · %3.</source>
         <translation>Hier: %1 bis zum ersten Token, dann %2 · %3.</translation>
-    </message>
-    <message>
-        <source>Not measured: nothing is stored.</source>
-        <translation>Nicht gemessen: Nichts ist gespeichert.</translation>
     </message>
     <message>
         <source>Here: %1 used and %2 allocated; tokens in the context: %3.</source>
@@ -1190,6 +1211,10 @@
         <source>limit reached</source>
         <comment>of the answer&apos;s length</comment>
         <translation>Grenze erreicht</translation>
+    </message>
+    <message>
+        <source>Not measured: the run has no sample of the cache.</source>
+        <translation>Nicht gemessen: Der Lauf hat keinen Messwert des Caches.</translation>
     </message>
 </context>
 <context>
@@ -1526,10 +1551,6 @@
 <context>
     <name>lectern::RunStatusBar</name>
     <message>
-        <source>Context: tokens of prompt and answer against the most the context holds. KV: memory of keys and values against its budget. Weights: memory of the model.</source>
-        <translation>Kontext: Token von Prompt und Antwort und wie viele der Kontext höchstens hält. KV: Speicher der Schlüssel und Werte und sein Budget. Gewichte: Speicher des Modells.</translation>
-    </message>
-    <message>
         <source>Loading</source>
         <translation>Laden</translation>
     </message>
@@ -1591,6 +1612,10 @@
     <message>
         <source>problems %1</source>
         <translation>Probleme %1</translation>
+    </message>
+    <message>
+        <source>Context: tokens of prompt and answer against the most the context holds. KV: memory of keys and values against its budget. It holds one token less than the context: no forward pass has read the last token yet. Weights: memory of the model.</source>
+        <translation>Kontext: Token von Prompt und Antwort und wie viele der Kontext höchstens hält. KV: Speicher der Schlüssel und Werte und sein Budget. Der Cache hält ein Token weniger als der Kontext: Noch kein Durchgang hat das letzte Token gelesen. Gewichte: Speicher des Modells.</translation>
     </message>
 </context>
 <context>

@@ -10,6 +10,14 @@
             <numerusform>%n files written to %1</numerusform>
         </translation>
     </message>
+    <message numerus="yes">
+        <source>Writing was cancelled. %n file(s) left out of %1: %2. What was already done is kept.</source>
+        <comment>%1 is a folder, %2 names of files</comment>
+        <translation>
+            <numerusform>Writing was cancelled. %n file left out of %1: %2. What was already done is kept.</numerusform>
+            <numerusform>Writing was cancelled. %n files left out of %1: %2. What was already done is kept.</numerusform>
+        </translation>
+    </message>
 </context>
 <context>
     <name>lectern::HelpWindow</name>

@@ -77,6 +77,11 @@ void KvChart::updateAxes(const QSizeF &)
     setYAxis(tr("memory"), byteUnit(bytes), bytes);
 }
 
+QString KvChart::notRecorded(const ShownRun &run)
+{
+    return run.isLive() ? tr("nothing measured yet") : tr("use of the cache not recorded");
+}
+
 QVector<HeadlinePart> KvChart::headline() const
 {
     const ShownRun *run = currentRun();
@@ -91,7 +96,10 @@ QVector<HeadlinePart> KvChart::headline() const
                 {tr("a cache would hold %1").arg(formatBytes(perToken * context)), false},
                 {formula, false}};
     }
-    const KvSample now = run->record->kv.empty() ? KvSample{} : run->record->kv.back();
+    if (run->record->kv.empty()) {
+        return {{notRecorded(*run), true}, {formula, false}};
+    }
+    const KvSample &now = run->record->kv.back();
     return {{tr("%Ln tokens", "held in the cache", now.tokens), true},
             {tr("%1 used", "bytes").arg(formatBytes(now.usedBytes)), true},
             {tr("%1 allocated", "bytes").arg(formatBytes(now.allocatedBytes)), false},
@@ -110,7 +118,7 @@ std::vector<LegendEntry> KvChart::legend() const
     if (run && hasNoCache(*run)) {
         return {{tr("what a cache would hold"), Swatch::Dots, theme().text}};
     }
-    if (run) {
+    if (run && !run->record->kv.empty()) {
         if (run->record->reusedTokens > 0) {
             entries.push_back({tr("reused", "part of the KV cache"), Swatch::Hatch, theme().prefillColor});
         }
@@ -134,7 +142,11 @@ QString KvChart::describe() const
                                  .arg(run.title, formatCount(metrics.contextTokens)));
             continue;
         }
-        const KvSample now = run.record->kv.empty() ? KvSample{} : run.record->kv.back();
+        if (run.record->kv.empty()) {
+            sentences.append(tr("%1: %2.", "run, what is known of its cache").arg(run.title, notRecorded(run)));
+            continue;
+        }
+        const KvSample &now = run.record->kv.back();
         sentences.append(tr("%1: tokens held: %2, in %3, %4 allocated; %5 per token.")
                              .arg(run.title, formatCount(now.tokens), formatBytes(now.usedBytes),
                                   formatBytes(now.allocatedBytes), formatBytes(run.record->engine.kvBytesPerToken)));

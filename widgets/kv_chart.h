@@ -29,6 +29,7 @@ protected:
 private:
     struct Series;
     struct Private;
+    static QString notRecorded(const ShownRun &run); // why there are no numbers of the cache
     double usedAt(const Series &series, double tokens) const;
     QPolygonF line(const Series &series, const std::vector<double> &values, double toTokens) const;
     void drawUsed(QCPPainter *painter, const QRectF &area, const ShownRun &run) const;

@@ -205,6 +205,9 @@ void KvChart::drawHighlight(QCPPainter *painter, const QRectF &area, const Shown
     const int prompt = static_cast<int>(run.record->promptTokens.size());
     const bool isPrompt = token.part == TokenPart::Prompt;
     const double held = isPrompt ? token.index + 0.5 : prompt + token.index;
+    if (run.record->kv.empty()) {
+        return; // nothing is known of the cache
+    }
     const double bytes = hasNoCache(run) ? 0 : usedAt(found->second, isPrompt ? token.index + 1 : held);
     const QString detail = tr("KV %1", "bytes in the cache").arg(formatBytes(static_cast<std::uint64_t>(bytes)));
     drawCursor(painter, area, x(held), readout(run, token, detail));

@@ -78,9 +78,16 @@ constexpr MetricDefinition kDefinitions[] = {
                        "Least-squares slope of the time of a decode step against the tokens in the context; needs 8 "
                        "steps. Charts show it only where it is larger than twice its standard error."),
      ""},
+    {"step_slope_error_ns_per_token", "ns/token",
+     QT_TRANSLATE_NOOP("lectern::MetricDefinition",
+                       "Standard error of that slope, of the same fit: how far chance alone would move it."),
+     ""},
     {"kv_used_bytes", "bytes",
-     QT_TRANSLATE_NOOP("lectern::MetricDefinition", "Largest seen of 2 · layers · KV heads · head size · bytes per "
-                                                    "element · tokens held, counted where it is stored."),
+     QT_TRANSLATE_NOOP(
+         "lectern::MetricDefinition",
+         "Largest seen of 2 · layers · KV heads · head size · bytes per "
+         "element · tokens held, counted where it is stored. The last token of the answer is in the context but "
+         "not held: no forward pass has read it yet."),
      QT_TRANSLATE_NOOP("lectern::MetricDefinition",
                        "Many tools show only what is reserved, often for the whole context from the start.")},
     {"kv_allocated_bytes", "bytes",

@@ -78,10 +78,10 @@ QString MetricTexts::totalNumbers(const Metrics &m)
 
 QString MetricTexts::kvNumbers(const Metrics &m)
 {
-    if (m.contextTokens == 0)
-        return tr("Not measured: nothing is stored.");
+    if (!m.kvUsedBytes)
+        return tr("Not measured: the run has no sample of the cache.");
     return tr("Here: %1 used and %2 allocated; tokens in the context: %3.")
-        .arg(formatBytes(m.kvUsedBytes), formatBytes(m.kvAllocatedBytes), formatCount(m.contextTokens));
+        .arg(formatBytes(*m.kvUsedBytes), formatBytes(m.kvAllocatedBytes.value_or(0)), formatCount(m.contextTokens));
 }
 
 struct Parts
@@ -92,7 +92,7 @@ struct Parts
 
 QString kvValue(const Metrics &metrics)
 {
-    return metrics.contextTokens > 0 ? formatBytes(metrics.kvUsedBytes) : formatNumber(std::nullopt);
+    return metrics.kvUsedBytes ? formatBytes(*metrics.kvUsedBytes) : formatNumber(std::nullopt);
 }
 
 MetricText MetricTexts::text(MetricId id, const Metrics &m)

@@ -189,6 +189,7 @@ QByteArray metricValue(std::string_view key, const Metrics &m, const RunRecord &
 {
     const auto ms = [](std::optional<double> ns) { return ns ? number(*ns / kNsPerMs) : QByteArray(); };
     const auto plain = [](std::optional<double> value) { return value ? number(*value) : QByteArray(); };
+    const auto bytes = [](std::optional<std::uint64_t> value) { return value ? number(*value) : QByteArray(); };
     const std::pair<std::string_view, QByteArray> values[] = {
         {"prompt_tokens", number(m.promptTokens)},
         {"reused_tokens", number(m.reusedTokens)},
@@ -208,8 +209,9 @@ QByteArray metricValue(std::string_view key, const Metrics &m, const RunRecord &
         {"itl_p99_ms", ms(m.itlP99Ns)},
         {"end_to_end_ms", ms(m.endToEndNs)},
         {"step_slope_ns_per_token", plain(m.stepSlopeNsPerToken)},
-        {"kv_used_bytes", number(m.kvUsedBytes)},
-        {"kv_allocated_bytes", number(m.kvAllocatedBytes)},
+        {"step_slope_error_ns_per_token", plain(m.stepSlopeErrorNsPerToken)},
+        {"kv_used_bytes", bytes(m.kvUsedBytes)},
+        {"kv_allocated_bytes", bytes(m.kvAllocatedBytes)},
         {"paused_ms", milliseconds(record.pausedNs)},
     };
     for (const auto &[name, value] : values)

@@ -29,9 +29,11 @@ MetricId metricOf(int column)
     }
 }
 
-QVariant orMissing(std::optional<double> value)
+template <class Number>
+QVariant orMissing(std::optional<Number> value)
 {
-    return value ? QVariant(*value) : QVariant(-1.0); // runs without the value sort before all others
+    return value ? QVariant(static_cast<double>(*value))
+                 : QVariant(-1.0); // runs without the value sort before all others
 }
 
 bool isNumber(int column)
@@ -187,7 +189,7 @@ QVariant RunTableModel::sortKey(const RunEntry &run, int column) const
     case DecodeRate:
         return orMissing(metrics.decodeTokensPerSecond);
     case Kv:
-        return static_cast<qulonglong>(metrics.kvUsedBytes);
+        return orMissing(metrics.kvUsedBytes);
     case Overlay:
         return run.isOverlaid;
     default:

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/settings.h"
 
+#include "engine/trace/request_limits.h"
+
 #include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
@@ -33,11 +35,11 @@ constexpr auto kTopP = u"sampling/topP";
 constexpr auto kMinP = u"sampling/minP";
 constexpr auto kPenalty = u"sampling/repetitionPenalty";
 constexpr auto kSeed = u"sampling/seed";
-constexpr auto kMaxTokens = u"run/maxTokens";         // 1..100000
+constexpr auto kMaxTokens = u"run/maxTokens";         // 1..kMaxOutputTokens
 constexpr auto kKvCache = u"run/kvCache";             // true, false
 constexpr auto kReusesPrefix = u"run/reusesPrefix";   // false, true
 constexpr auto kUsesReference = u"run/usesReference"; // false, true
-constexpr auto kContextTokens = u"run/contextTokens"; // 0..1048576
+constexpr auto kContextTokens = u"run/contextTokens"; // 0..kMaxContextTokens
 constexpr auto kRecentModels = u"files/recentModels";
 constexpr auto kRecentRuns = u"files/recentRuns";
 constexpr auto kExportFolder = u"files/exportFolder";     // an existing folder
@@ -49,8 +51,6 @@ constexpr std::array kThemeNames{"auto", "light", "dark"};
 constexpr std::array kModeNames{"chat", "raw"};
 constexpr std::array kLensNames{"plain", "tokens", "latency", "probability"};
 constexpr int kDefaultMaxTokens = 128;
-constexpr int kLargestMaxTokens = 100000;
-constexpr int kLargestContext = 1 << 20;
 
 QString name(const char16_t *key)
 {
@@ -246,7 +246,7 @@ void Settings::setSampling(const SamplingParams &params)
 int Settings::maxTokens() const
 {
     const int count = readNumber(m_settings, key::kMaxTokens, kDefaultMaxTokens);
-    return count >= 1 && count <= kLargestMaxTokens ? count : kDefaultMaxTokens;
+    return count >= 1 && count <= kMaxOutputTokens ? count : kDefaultMaxTokens;
 }
 
 void Settings::setMaxTokens(int count)
@@ -287,7 +287,7 @@ void Settings::setUsesReference(bool on)
 int Settings::contextTokens() const
 {
     const int count = readNumber(m_settings, key::kContextTokens, 0);
-    return count >= 0 && count <= kLargestContext ? count : 0;
+    return count >= 0 && count <= kMaxContextTokens ? count : 0;
 }
 
 void Settings::setContextTokens(int count)

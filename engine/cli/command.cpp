@@ -3,6 +3,7 @@
 
 #include "engine/base/file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <map>
@@ -35,6 +36,29 @@ std::optional<Number> decimal(const std::string &text)
     return problem == std::errc() && rest == end ? std::optional(number) : std::nullopt;
 }
 
+std::string shortest(float value)
+{
+    char text[32];
+    return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
+}
+
+// The ids in "1,2,3"; an error names the place of the first that is none.
+Result<std::vector<TokenId>> parseIds(const std::string &text)
+{
+    std::vector<TokenId> ids;
+    for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t end = std::min(text.find(',', begin), text.size());
+        const std::string word = text.substr(begin, end - begin);
+        const auto id = decimal<TokenId>(word);
+        if (!id || *id < 0)
+            return fail(ErrorCode::InvalidInput, "\"" + word + "\" at position " + std::to_string(ids.size()) +
+                                                     " (counted from 0), expected token ids separated by commas");
+        ids.push_back(*id);
+        begin = end + 1;
+    }
+    return ids;
+}
+
 // CLI11 takes an empty message for "valid".
 CLI::Validator validator(std::string expected, std::string shownInHelp,
                          std::function<bool(const std::string &)> isValid)
@@ -63,6 +87,26 @@ CLI::Validator wholeNumber64()
                      [](const std::string &text) { return decimal<std::uint64_t>(text).has_value(); });
 }
 
+CLI::Validator decimalNumber(float min, float max)
+{
+    return validator("a number from " + shortest(min) + " to " + shortest(max), shortest(min) + ".." + shortest(max),
+                     [min, max](const std::string &text) {
+                         const auto number = decimal<double>(text);
+                         return number && *number >= static_cast<double>(min) && *number <= static_cast<double>(max);
+                     });
+}
+
+CLI::Option *addIdsOption(CLI::App &command, std::vector<TokenId> &ids, const std::string &description)
+{
+    const auto take = [&ids](const std::string &text) {
+        Result<std::vector<TokenId>> parsed = parseIds(text);
+        if (!parsed)
+            throw CLI::ValidationError("--ids", parsed.error().message);
+        ids = std::move(*parsed);
+    };
+    return command.add_option_function<std::string>("--ids", take, description)->type_name("ID,...");
+}
+
 CLI::Validator someText()
 {
     return validator("some text", "", [](const std::string &text) { return !text.empty(); });
@@ -85,7 +129,7 @@ void addBackendOptions(CLI::App &command, ModelOptions &options)
 {
     command.add_option("--threads", options.threads, "Threads to compute with; 0: all cores")
         ->type_name("N")
-        ->check(wholeNumber(0, 1024));
+        ->check(wholeNumber(0, maxThreads()));
     command.add_option("--backend", options.backend, "auto, cpu, or reference (slow and exact)")
         ->type_name("NAME")
         ->check(CLI::IsMember({"auto", "cpu", "reference"}));

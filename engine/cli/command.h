@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engine/engine.h"
+#include "engine/trace/request_limits.h"
 
 #include <CLI/CLI.hpp>
 
@@ -37,8 +38,11 @@ void addBackendOptions(CLI::App &command, ModelOptions &options);
 // Checks of option values, before they are converted. Messages quote the value and say what is allowed.
 CLI::Validator wholeNumber(std::int64_t min, std::int64_t max);
 CLI::Validator wholeNumber64(); // 0 to 2^64 - 1
-CLI::Validator someText();      // anything but nothing
-inline constexpr std::int64_t kMaxTokenCount = 1 << 30;
+CLI::Validator decimalNumber(float min, float max);
+CLI::Validator someText(); // anything but nothing
+
+// --ids: required by the caller where it must be given.
+CLI::Option *addIdsOption(CLI::App &command, std::vector<TokenId> &ids, const std::string &description);
 
 // Prints one line to stderr and returns kFailed.
 int failed(const Error &error);

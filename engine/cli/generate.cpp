@@ -7,12 +7,14 @@
 
 #include <atomic>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 namespace lectern::cli {
 
 namespace {
 
-constexpr std::int64_t kMaxBudgetBytes = std::int64_t{1} << 50; // far above any machine's memory
+constexpr std::uint64_t kProgressParts = 10; // of a phase of loading: lines for programs
 
 struct Options
 {
@@ -41,6 +43,9 @@ public:
     void emitEvent(Event event) override
     {
         apply(event, m_record);
+        const auto *progress = std::get_if<LoadProgress>(&event.body);
+        if (m_asJson && progress && !isNews(*progress))
+            return;
         if (m_asJson)
             print(eventToJsonLine(event, m_record) + "\n");
         else if (const auto *produced = std::get_if<TokenProduced>(&event.body))
@@ -55,8 +60,18 @@ public:
     const RunRecord &record() const { return m_record; }
 
 private:
+    // Loading tells every block that it has read: a line for each tenth is enough.
+    bool isNews(const LoadProgress &progress)
+    {
+        const std::uint64_t part =
+            progress.totalBytes > 0 ? progress.doneBytes / (progress.totalBytes / kProgressParts + 1) : 0;
+        const std::pair now(progress.phase, progress.doneBytes == progress.totalBytes ? kProgressParts : part);
+        return std::exchange(m_told, now) != now;
+    }
+
     RunRecord m_record;
     bool m_asJson;
+    std::optional<std::pair<LoadPhase, std::uint64_t>> m_told; // phase and part of it, of the last line
 };
 
 // Ends that a reader of the text alone would not notice.
@@ -144,21 +159,26 @@ void addSamplingOptions(CLI::App &command, Request &request)
     SamplingParams &sampling = request.sampling;
     command.add_option("--max-tokens", request.maxTokens, "Tokens to generate at most")
         ->type_name("N")
-        ->check(wholeNumber(1, kMaxTokenCount));
-    command.add_option("--temp", sampling.temperature, "Temperature; 0: always the most likely token")->type_name("X");
+        ->check(wholeNumber(1, kMaxOutputTokens));
+    command.add_option("--temp", sampling.temperature, "Temperature; 0: always the most likely token")
+        ->type_name("X")
+        ->check(decimalNumber(0, kMaxTemperature));
     command.add_option("--top-k", sampling.topK, "Keep the K most likely tokens; 0: off")
         ->type_name("K")
-        ->check(wholeNumber(0, kMaxTokenCount));
+        ->check(wholeNumber(0, kMaxTopK));
     command.add_option("--top-p", sampling.topP, "Keep the most likely tokens up to this probability; 1: off")
-        ->type_name("P");
+        ->type_name("P")
+        ->check(decimalNumber(0, 1));
     command.add_option("--min-p", sampling.minP, "Keep tokens above this share of the best one; 0: off")
-        ->type_name("P");
+        ->type_name("P")
+        ->check(decimalNumber(0, 1));
     command.add_option("--repetition-penalty", sampling.repetitionPenalty, "Over the last 64 tokens; 1: off")
-        ->type_name("X");
+        ->type_name("X")
+        ->check(decimalNumber(kMinRepetitionPenalty, kMaxRepetitionPenalty));
     command.add_option("--seed", sampling.seed, "Start of the random numbers")->type_name("S")->check(wholeNumber64());
     command.add_option("--top-logprobs", request.topCandidates, "Candidates kept for every token")
         ->type_name("K")
-        ->check(wholeNumber(0, 20));
+        ->check(wholeNumber(0, kMaxTopCandidates));
     command.add_option("--stop", request.stops, "Text that ends the answer; may be given several times")
         ->type_name("TEXT")
         ->allow_extra_args(false)
@@ -175,10 +195,8 @@ void addGenerate(CLI::App &program, int &exitCode)
     CLI::Option *prompt = command->add_option("--prompt", options->request.text, "The prompt")->type_name("TEXT");
     CLI::Option *file =
         command->add_option("--prompt-file", options->promptFile, "Read the prompt from a file; \"-\": standard input");
-    CLI::Option *ids =
-        command->add_option("--ids", options->request.ids, "The prompt as token ids, separated by commas");
+    CLI::Option *ids = addIdsOption(*command, options->request.ids, "The prompt as token ids, separated by commas");
     file->type_name("FILE")->check(someText());
-    ids->delimiter(',')->type_name("ID,...")->check(wholeNumber(0, kMaxTokenCount));
     CLI::Option *chat =
         command->add_flag("--chat", options->isChat, "Put the prompt through the model's chat template");
     CLI::Option *system = command->add_option("--system", options->system, "System message");
@@ -187,12 +205,15 @@ void addGenerate(CLI::App &program, int &exitCode)
     addSamplingOptions(*command, options->request);
     addBackendOptions(*command, options->model);
     command->add_flag("--no-kv-cache", options->withoutCache, "Compute the whole context again for every token");
-    command->add_option("--context", options->contextTokens, "Tokens that prompt and answer may have together")
+    command
+        ->add_option("--context", options->contextTokens,
+                     "Tokens that prompt and answer may have together; 0: the model's, at most " +
+                         std::to_string(kDefaultContextTokens))
         ->type_name("N")
-        ->check(wholeNumber(1, kMaxTokenCount));
+        ->check(wholeNumber(0, kMaxContextTokens));
     command->add_option("--kv-budget", options->kvBudgetBytes, "Memory for the KV cache; 0: room for the context")
         ->type_name("BYTES")
-        ->check(wholeNumber(0, kMaxBudgetBytes));
+        ->check(wholeNumber(0, kMaxKvBudgetBytes));
     command->add_option("--record", options->record, "Save the run (*.lectern.json)")
         ->type_name("FILE")
         ->check(someText());
@@ -201,8 +222,6 @@ void addGenerate(CLI::App &program, int &exitCode)
         if ((prompt->count() > 0) + (file->count() > 0) + (ids->count() > 0) != 1)
             throw CLI::ValidationError("generate", "give exactly one of --prompt, --prompt-file and --ids");
         options->hasSystem = system->count() > 0;
-        if (const Result<void> valid = validate(options->request.sampling); !valid)
-            throw CLI::ValidationError("generate", valid.error().text());
         exitCode = run(*options);
     });
 }

@@ -156,9 +156,9 @@ void addInspect(CLI::App &program, int &exitCode)
     command->add_option("--model", options->model, "GGUF model file")->required()->type_name("FILE");
     command
         ->add_option("--context", options->contextTokens,
-                     "Tokens to state the KV cache's memory for; default: the model's context")
+                     "Tokens to state the KV cache's memory for; 0: the model's context")
         ->type_name("N")
-        ->check(wholeNumber(1, kMaxTokenCount));
+        ->check(wholeNumber(0, kMaxContextTokens));
     command->add_flag("--json", options->asJson, "Print one JSON object");
     command->callback([=, &exitCode] { exitCode = run(*options); });
 }

@@ -44,11 +44,7 @@ void addLogits(CLI::App &program, int &exitCode)
     const auto options = std::make_shared<Options>();
     addModelOption(*command, options->model);
     addBackendOptions(*command, options->model);
-    command->add_option("--ids", options->ids, "Token ids, separated by commas")
-        ->required()
-        ->delimiter(',')
-        ->type_name("ID,...")
-        ->check(wholeNumber(0, kMaxTokenCount));
+    addIdsOption(*command, options->ids, "Token ids, separated by commas")->required();
     command->add_option("--out", options->out, "File for the raw little-endian float32 values")
         ->required()
         ->type_name("FILE")

@@ -24,6 +24,15 @@ std::string commandProblem(const CLI::App &program)
     return "\"" + words.front() + "\" is no command, expected " + names;
 }
 
+// CLI11's message for an option given twice is "At Most 1 required but received 2".
+std::string argumentProblem(const CLI::App &command, const CLI::ParseError &error)
+{
+    for (const CLI::Option *option : command.get_options())
+        if (option->get_items_expected_max() == 1 && option->count() > 1)
+            return option->get_name() + ": given " + std::to_string(option->count()) + " times, expected once";
+    return error.what();
+}
+
 } // namespace
 
 int main(int argc, char **argv)
@@ -44,10 +53,11 @@ int main(int argc, char **argv)
     try {
         program.parse(argc, argv);
     } catch (const CLI::Success &help) { // --help and --version
-        return program.exit(help);
+        return flushed(program.exit(help));
     } catch (const CLI::ParseError &error) {
         const bool hasCommand = !program.get_subcommands().empty();
-        failed((hasCommand ? error.what() : commandProblem(program)) + " (see --help)");
+        failed((hasCommand ? argumentProblem(*program.get_subcommands().front(), error) : commandProblem(program)) +
+               " (see --help)");
         return kUsage;
     } catch (const std::bad_alloc &) {
         return failed("there is too little memory");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/schedule/active_run.h"
+#include "engine/trace/request_limits.h"
 
 #include <algorithm>
 #include <new>
@@ -8,8 +9,6 @@
 namespace lectern {
 
 namespace {
-
-constexpr int kMaxTopCandidates = 20;
 
 Result<void> validate(const Request &request)
 {

@@ -123,8 +123,8 @@ Metrics metricsOf(const RunRecord &record)
     setSlope(record, metrics);
 
     for (const KvSample &sample : record.kv) {
-        metrics.kvUsedBytes = std::max(metrics.kvUsedBytes, sample.usedBytes);
-        metrics.kvAllocatedBytes = std::max(metrics.kvAllocatedBytes, sample.allocatedBytes);
+        metrics.kvUsedBytes = std::max(metrics.kvUsedBytes.value_or(0), sample.usedBytes);
+        metrics.kvAllocatedBytes = std::max(metrics.kvAllocatedBytes.value_or(0), sample.allocatedBytes);
     }
     return metrics;
 }

@@ -28,9 +28,10 @@ struct Metrics
     std::optional<double> endToEndNs;                   // last token − submitted
     // Least-squares slope of step time against context length over the decode steps; needs 8 steps or more.
     std::optional<double> stepSlopeNsPerToken;
-    std::optional<double> stepSlopeErrorNsPerToken;      // its standard error, of the same fit
-    std::uint64_t kvUsedBytes = 0, kvAllocatedBytes = 0; // largest seen
-    int contextTokens = 0;                               // prompt + output held at the end
+    std::optional<double> stepSlopeErrorNsPerToken; // its standard error, of the same fit
+    // Largest seen; 0 without a cache, nullopt where no sample of the cache was recorded.
+    std::optional<std::uint64_t> kvUsedBytes, kvAllocatedBytes;
+    int contextTokens = 0; // prompt + output at the end
 };
 
 Metrics metricsOf(const RunRecord &record);

@@ -20,6 +20,11 @@ Json rateToJson(const std::optional<double> &perSecond)
     return perSecond ? Json(static_cast<float>(*perSecond)) : Json(nullptr);
 }
 
+Json bytesToJson(const std::optional<std::uint64_t> &bytes)
+{
+    return bytes ? Json(*bytes) : Json(nullptr);
+}
+
 Json textsToJson(const std::vector<std::string> &texts)
 {
     Json list = Json::array();
@@ -203,8 +208,9 @@ Json metricsToJson(const Metrics &metrics)
             {"itlP99Ns", nsToJson(metrics.itlP99Ns)},
             {"endToEndNs", nsToJson(metrics.endToEndNs)},
             {"stepSlopeNsPerToken", rateToJson(metrics.stepSlopeNsPerToken)},
-            {"kvUsedBytes", metrics.kvUsedBytes},
-            {"kvAllocatedBytes", metrics.kvAllocatedBytes}};
+            {"stepSlopeErrorNsPerToken", rateToJson(metrics.stepSlopeErrorNsPerToken)},
+            {"kvUsedBytes", bytesToJson(metrics.kvUsedBytes)},
+            {"kvAllocatedBytes", bytesToJson(metrics.kvAllocatedBytes)}};
 }
 
 } // namespace lectern

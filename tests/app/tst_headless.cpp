@@ -28,9 +28,12 @@ private:
         QString out, err;
     };
 
-    Outcome lecternWith(const QStringList &arguments, const QMap<QString, QString> &variables = {})
+    Outcome lecternWith(const QStringList &arguments, const QMap<QString, QString> &variables = {},
+                        const QString &outFile = {})
     {
         QProcess process;
+        if (!outFile.isEmpty())
+            process.setStandardOutputFile(outFile, QIODevice::Append);
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         for (const char *name : {"DISPLAY", "WAYLAND_DISPLAY", "QT_QPA_PLATFORM"})
             environment.remove(QLatin1String(name));
@@ -207,6 +210,12 @@ private slots:
         QTest::newRow("system message in raw mode")
             << QStringList{QStringLiteral("--run"),    QStringLiteral("a"), QStringLiteral("--raw"),
                            QStringLiteral("--system"), QStringLiteral("b"), QStringLiteral("--quit")};
+        QTest::newRow("a picture that is no PNG")
+            << QStringList{QStringLiteral("--screenshot"), QStringLiteral("x.foo")};
+        QTest::newRow("an option twice") << QStringList{QStringLiteral("--temp"), QStringLiteral("1"),
+                                                        QStringLiteral("--temp"), QStringLiteral("2")};
+        QTest::newRow("more tokens than lectern-cli takes")
+            << QStringList{QStringLiteral("--max-tokens"), QStringLiteral("1000001")};
         QTest::newRow("export to no name")
             << QStringList{QStringLiteral("--run"), QStringLiteral("a"), QStringLiteral("--export"), QString(),
                            QStringLiteral("--quit")};
@@ -271,6 +280,11 @@ private slots:
         const Outcome version = lecternWith({QStringLiteral("--version")});
         QCOMPARE(version.exitCode, 0);
         QVERIFY(version.out.startsWith(QStringLiteral("lectern 0.")));
+        for (const char *option : {"--help", "--version"}) {
+            const Outcome full = lecternWith({QLatin1String(option)}, {}, QStringLiteral("/dev/full"));
+            QCOMPARE(full.exitCode, 1);
+            QCOMPARE(full.err, QStringLiteral("lectern: the output could not be written\n"));
+        }
     }
 };
 

@@ -126,7 +126,7 @@ private slots:
         const int without = run();
         const auto first = m_window->runs()->find(with)->record, second = m_window->runs()->find(without)->record;
         QCOMPARE(QString::fromStdString(second->answer()), QString::fromStdString(first->answer()));
-        QCOMPARE(metricsOf(*second).kvUsedBytes, std::uint64_t(0));
+        QCOMPARE(metricsOf(*second).kvUsedBytes, std::optional<std::uint64_t>(0));
         QVERIFY(metricsOf(*first).kvUsedBytes > 0);
         // Of the same prompt, and yet told apart in the table and in legends.
         QCOMPARE(m_window->runs()->find(with)->title, QStringLiteral("the model"));

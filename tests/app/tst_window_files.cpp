@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real window and files: models by path, drop, dialog and recent list, and saved runs.
+#include "app/core/run_table_model.h"
 #include "engine/base/file.h"
 #include "engine/trace/run_json.h"
 #include "tests/app/window_fixture.h"
@@ -12,6 +13,7 @@
 #include <QFileDialog>
 #include <QLineEdit>
 #include <QMimeData>
+#include <QTableView>
 
 using namespace lectern;
 
@@ -99,6 +101,34 @@ private slots:
             after << chart.chart->dataSummary();
         QCOMPARE(after, before);
         QCOMPARE(answer()->shownText().isEmpty(), false);
+    }
+
+    // What was not reported is never shown as zero.
+    void aSavedRunWithoutSamplesOfTheCacheSaysSo()
+    {
+        QVERIFY(load(tinyPath()));
+        type(QStringLiteral("the model"));
+        QVERIFY(run() > 0);
+        RunRecord record = *m_window->runs()->current()->record;
+        record.request.title.clear();
+        record.kv.clear();
+        const QString path = m_folder.filePath(QStringLiteral("no samples.lectern.json"));
+        QVERIFY(saveRun(record, path.toStdString()));
+        const int first = m_window->runs()->currentId();
+        m_window->openFile(path);
+        QTRY_VERIFY(m_window->runs()->currentId() != first);
+        QCOMPARE(m_window->runs()->current()->title, QStringLiteral("no samples"));
+        QVERIFY2(label("statusFacts").contains(QStringLiteral("KV — of")), qPrintable(label("statusFacts")));
+        const auto *table = m_window->findChild<QTableView *>();
+        bool isDash = false;
+        for (int row = 0; row < table->model()->rowCount(); ++row)
+            isDash = isDash || table->model()->index(row, RunTableModel::Kv).data().toString() == QStringLiteral("—");
+        QVERIFY(isDash);
+        QString said;
+        for (const NamedChart &chart : m_window->charts())
+            said += chart.chart->dataSummary();
+        QVERIFY2(said.contains(QStringLiteral("use of the cache not recorded")), qPrintable(said));
+        QVERIFY2(!said.contains(QStringLiteral(" 0\u2009B")), qPrintable(said));
     }
 
     void aRunWhoseNameIsOneLongWordLeavesTheWindowAsWideAsItWas()

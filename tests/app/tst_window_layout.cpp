@@ -234,8 +234,9 @@ private slots:
         {
             const char *box, *typed;
             double least, most;
-        } cases[] = {{"temperature", "-1", 0, 10}, {"temperature", "1000", 0, 10},       {"topP", "1.5", 0, 1},
-                     {"minP", "-0.5", 0, 1},       {"repetitionPenalty", "-3", 0.1, 10}, {"temperature", "nan", 0, 10}};
+        } cases[] = {
+            {"temperature", "-1", 0, 100}, {"temperature", "1000", 0, 100},      {"topP", "1.5", 0, 1},
+            {"minP", "-0.5", 0, 1},        {"repetitionPenalty", "-3", 0.1, 10}, {"temperature", "nan", 0, 100}};
         m_window->findChild<QToolButton *>(QStringLiteral("samplingButton"))->menu()->popup({10, 10});
         for (const auto &[name, typed, least, most] : cases) {
             auto *box = m_window->findChild<QDoubleSpinBox *>(QLatin1String(name));

@@ -81,6 +81,50 @@ private slots:
         QCOMPARE(m_window->runs()->current()->record->promptText, std::string("a\uFFFDb"));
     }
 
+    // gpt4all#3305: said with line and column, no other template is taken, and a raw prompt still runs.
+    void aTemplateThatIsNotUnderstoodIsSaidAndRawModeStillRuns()
+    {
+        test::TinyModelSpec spec;
+        spec.chatTemplate = "{% set t = none %}\n{{ messages | frobnicate }}";
+        QVERIFY(load(model("frobnicate.gguf", spec)));
+        const QAbstractButton *chat = button("chatMode");
+        QVERIFY(!chat->isEnabled() && !chat->isChecked());
+        for (const char *words : {"frobnicate", "line 2", "column"})
+            QVERIFY2(chat->toolTip().contains(QLatin1String(words)), qPrintable(chat->toolTip()));
+        type(QStringLiteral("the model"));
+        QVERIFY(run() > 0);
+        QCOMPARE(m_window->runs()->current()->record->promptText, std::string("the model"));
+    }
+
+    void aTemplateThatKnowsNoneRuns()
+    {
+        test::TinyModelSpec spec;
+        spec.chatTemplate = "{% set t = none %}{% if t is none %}{{ messages[0].content }}{% endif %}";
+        QVERIFY(load(model("none.gguf", spec)));
+        promptPane()->setMode(PromptMode::Chat);
+        type(QStringLiteral("the model"));
+        QVERIFY(run() > 0);
+        QCOMPARE(m_window->runs()->current()->record->promptText, std::string("the model"));
+    }
+
+    // llama.cpp#11402: the template's own words, no prompt, no token.
+    void whatATemplateRaisesIsShownAndNothingRuns()
+    {
+        test::TinyModelSpec spec;
+        spec.chatTemplate =
+            "{% for m in messages %}{{ m.content }}{% if loop.index0 == 0 %}"
+            "{{ raise_exception('roles must alternate, message ' ~ loop.index0) }}{% endif %}{% endfor %}";
+        QVERIFY(load(model("raises.gguf", spec)));
+        promptPane()->setMode(PromptMode::Chat);
+        type(QStringLiteral("the model"));
+        QTRY_VERIFY2(note()->text().contains(QStringLiteral("roles must alternate")), qPrintable(note()->text()));
+        QVERIFY(sent()->spans().empty());
+        run();
+        const QString said = m_window->messageText();
+        QVERIFY2(said.contains(QStringLiteral("roles must alternate, message 0")), qPrintable(said));
+        QVERIFY(m_window->runs()->runs().empty()); // no prompt, no run
+    }
+
     void anEmptyPromptIsRefusedWithoutARow()
     {
         QVERIFY(load(tinyPath()));

@@ -187,6 +187,45 @@ private slots:
         QCOMPARE(bar->value(), 7);
     }
 
+    // What is there already is not laid out again: a token costs about the same after 1,000 and after 20,000. Times are
+    // compared within this process only, by their medians and with a wide margin.
+    void aTokenCostsTheSameHoweverLongTheAnswerIs()
+    {
+        constexpr int kShort = 1'000, kLong = 20'000, kMeasured = 21;
+        Script script;
+        script.outputTokens = 2 * kLong;
+        script.pieces.assign(2 * kLong, {" twelve char", " twelve char"});
+        open(script);
+        m_control->allowSteps(kStepsBeforeTokens);
+        pressRun();
+        std::size_t count = 0;
+        const auto produce = [&](std::size_t more) {
+            QElapsedTimer timer;
+            timer.start();
+            count += more;
+            m_control->allowSteps(static_cast<int>(more));
+            while (tokensOfCurrent() < count && timer.elapsed() < test::kRunMs)
+                QCoreApplication::processEvents(QEventLoop::WaitForMoreEvents, 10);
+            QCoreApplication::processEvents(); // and what follows from it, painting too
+            return timer.nsecsElapsed();
+        };
+        const auto median = [&] {
+            std::vector<qint64> times;
+            for (int i = 0; i < kMeasured; ++i)
+                times.push_back(produce(1));
+            std::sort(times.begin(), times.end());
+            return times[kMeasured / 2];
+        };
+        produce(kShort);
+        const qint64 early = median();
+        produce(kLong);
+        const qint64 late = median();
+        QCOMPARE(tokensOfCurrent(), count);
+        QVERIFY2(late < 8 * early, qPrintable(QStringLiteral("%1 ns, then %2 ns").arg(early).arg(late)));
+        pressStop();
+        QTRY_COMPARE(state(), SessionState::Ready);
+    }
+
     // The engine never waits for the window: it comes to its end while the GUI thread stands still in one frame.
     void theEngineGoesOnWhilePaintingIsSlow()
     {

@@ -5,13 +5,14 @@ import hashlib
 import json
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tiny_gguf  # noqa: E402
-from cli_case import DATA, REAL_MODEL_NAME, CliTest, real_model  # noqa: E402
+from cli_case import CLI, DATA, REAL_MODEL_NAME, CliTest, real_model  # noqa: E402
 
 
 class Usage(CliTest):
@@ -51,28 +52,50 @@ class Usage(CliTest):
         bench = ["bench", "--model", self.model]
         inspect = ["inspect", "--model", self.model]
         bits = "a whole number of at most 64 bits, 0 or more"
+        threads = 4 * len(os.sched_getaffinity(0))
         for arguments, option, value, expected in [
                 (generate, "--kv-budget", "-1", "from 0 to 1125899906842624"),
                 (generate, "--kv-budget", "18446744073709551616", "from 0 to 1125899906842624"),
                 (generate, "--kv-budget", "1e9", "from 0 to 1125899906842624"),
                 (generate, "--seed", "-1", bits), (generate, "--seed", "18446744073709551616", bits),
                 (generate, "--seed", "0x12", bits), (generate, "--seed", "1.5", bits), (generate, "--seed", "", bits),
-                (generate, "--max-tokens", "0", "from 1 to 1073741824"),
-                (generate, "--max-tokens", "99999999999999999999", "from 1 to 1073741824"),
-                (generate, "--top-k", "-1", "from 0 to 1073741824"), (generate, "--context", "0", "from 1 to"),
-                (generate, "--top-logprobs", "21", "from 0 to 20"), (generate, "--threads", "many", "from 0 to 1024"),
+                (generate, "--max-tokens", "0", "from 1 to 1000000"),
+                (generate, "--max-tokens", "99999999999999999999", "from 1 to 1000000"),
+                (generate, "--temp", "1e300", "a number from 0 to 100"), (generate, "--temp", "nan", "from 0 to 100"),
+                (generate, "--top-p", "1.5", "from 0 to 1"), (generate, "--repetition-penalty", "0", "from 0.1 to 10"),
+                (generate, "--top-k", "-1", "from 0 to 1000000"), (generate, "--context", "-1", "from 0 to 16777216"),
+                (generate, "--top-logprobs", "21", "from 0 to 20"), (generate, "--threads", "many", f"from 0 to {threads}"),
+                (bench, "--threads", str(threads + 1), f"from 0 to {threads}"),
                 (generate, "--stop", "", "some text"), (generate, "--record", "", "some text"),
-                (generate, "--model", "", "some text"),
+                (["generate", "--prompt", "a"], "--model", "", "some text"),
                 (bench, "--depth", "-1", "from 0 to 1048576"), (bench, "--prompt-tokens", "0", "from 1 to 1048576"),
                 (bench, "--decode-tokens", "0", "from 1 to 1048576"), (bench, "--rounds", "1001", "from 1 to 1000"),
-                (inspect, "--context", "0", "from 1 to 1073741824"), (inspect, "--context", "-3", "from 1 to"),
-                (inspect, "--context", "99999999999", "from 1 to 1073741824")]:
+                (inspect, "--context", "-3", "from 0 to 16777216"),
+                (inspect, "--context", "99999999999", "from 0 to 16777216")]:
             with self.subTest(option=option, value=value):
                 line = self.refused(2, *arguments, option, value)
                 self.assertIn(f'{option}: "{value}" is given, expected ', line)
                 self.assertIn(expected, line)
                 self.assertLess(len(line), 140)
-        self.ok(*generate, "--max-tokens", "1", "--seed", "18446744073709551615")
+        self.ok(*generate, "--max-tokens", "1", "--seed", "18446744073709551615", "--context", "0")
+
+    def test_a_list_of_ids_has_no_gaps(self):
+        for ids, word, position in [("1,,2", "", 1), (",1", "", 0), ("1,", "", 1), ("", "", 0), ("1,2,x", "x", 2),
+                                    ("1,-2", "-2", 1), ("1, 2", " 2", 1), ("99999999999", "99999999999", 0)]:
+            for command in [["generate"], ["logits", "--out", self.folder / "no.f32"]]:
+                with self.subTest(ids=ids, command=command[0]):
+                    line = self.refused(2, command[0], "--model", self.model, *command[1:], "--ids", ids)
+                    self.assertIn(f'--ids: "{word}" at position {position} (counted from 0)', line)
+
+    def test_an_option_given_twice_is_named_with_its_count(self):
+        line = self.refused(2, "generate", "--model", self.model, "--prompt", "a", "--temp", "1", "--temp", "2", "--temp", "3")
+        self.assertIn("--temp: given 3 times, expected once", line)
+
+    def test_help_that_cannot_be_written_is_a_failure(self):
+        for arguments in [["--help"], ["generate", "--help"], ["--version"]]:
+            with open("/dev/full", "wb") as full:
+                result = subprocess.run([CLI, *arguments], stdout=full, stderr=subprocess.PIPE, timeout=60)
+            self.assertEqual((result.returncode, result.stderr), (1, b"lectern-cli: the output could not be written\n"))
 
 
 class BadFiles(CliTest):

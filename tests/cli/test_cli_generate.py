@@ -13,7 +13,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tiny_gguf  # noqa: E402
-from cli_case import CLI, CliTest, wait_until_it_handles  # noqa: E402
+from cli_case import CLI, CliTest, real_model, wait_until_it_handles  # noqa: E402
 
 
 class Generate(CliTest):
@@ -36,6 +36,18 @@ class Generate(CliTest):
             self.assertEqual(len(token["top"]), 3)
             self.assertEqual(token["top"][0], [token["id"], token["logprob"]])  # greedy: the best one
             self.assertGreater(token["stepNs"], 0)
+
+    def test_loading_tells_each_tenth_of_a_phase_at_most_once(self):
+        # The tiny model is read in few pieces.
+        lines = [json.loads(line) for line in self.ok("generate", "--model", real_model() or self.model, "--json", "--ids",
+                                                      "1", "--max-tokens", "1", "--record",
+                                                      self.folder / "r.lectern.json").splitlines()]
+        progress = [line for line in lines if line["event"] == "loadProgress"]
+        told = [(line["phase"], line["doneBytes"], line["totalBytes"]) for line in progress]
+        self.assertEqual(len(told), len(set(told)))
+        for phase in {line["phase"] for line in progress}:
+            self.assertLessEqual(sum(line["phase"] == phase for line in progress), 12)
+        self.assertEqual(progress[-1]["phase"], "ready")
 
     def test_ways_to_give_the_same_prompt_give_the_same_answer(self):
         answer = self.generate("--prompt", "Hi")

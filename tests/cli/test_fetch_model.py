@@ -158,6 +158,18 @@ class FetchModel(unittest.TestCase):
         self.assertFails(self.fetch(first=full), 4, "no space left")
         self.assertEqual([path.name for path in self.destination.parent.iterdir()], [self.partial.name])
 
+    def test_a_disk_that_is_full_for_pip_itself_is_not_called_a_network_error(self):
+        another_pip = "sys.modules['pip._internal.commands'] = None\n"  # so that pip is run
+        self.assertEqual(self.fetch(first=another_pip).returncode, 0)
+        self.destination.unlink()
+        self.assertFails(self.fetch(first=another_pip, largest_file=300_000), 7, "File too large")
+        full = ("import subprocess\nrun = subprocess.run\nerror = 'ERROR: OSError: [Errno 28] No space left on device'\n"
+                "subprocess.run = lambda *_, **how: run([sys.executable, '-c', f'exit({error!r})'], **how)\n")
+        self.assertFails(self.fetch(first=another_pip + full), 4, "no space left")
+        network = full.replace("[Errno 28] No space left on device", "[Errno 111] Connection refused")
+        self.assertFails(self.fetch(first=another_pip + network), 3, "is there a network?")
+        self.assertEqual([path.name for path in self.destination.parent.iterdir()], [self.partial.name])
+
     def test_two_do_not_fetch_at_once(self):
         self.destination.parent.mkdir()
         with open(self.partial, "ab") as partial:

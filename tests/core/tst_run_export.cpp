@@ -16,6 +16,7 @@
 #include <QThread>
 
 #include <clocale>
+#include <cmath>
 #include <new>
 
 using namespace lectern;
@@ -78,6 +79,7 @@ private slots:
     void tokensCsvShowsEachCharacterOnceBesideItsLastToken();
     void seriesCsvHasOneRowASampleInOrderOfTime();
     void metricsCsvNamesFormulaAndUnit();
+    void theSlopeStandsBesideItsStandardError();
     void unmeasuredFieldsAreEmpty();
     void exportsAreTheSameBytesInEveryLocale();
     void aSavedRunHasTheTitleThatTheUserGave();
@@ -150,6 +152,24 @@ void TestRunExport::metricsCsvNamesFormulaAndUnit()
     QCOMPARE(rows.size(), static_cast<qsizetype>(metricDefinitions().size()) + 2);
 }
 
+// Steps of 1, 2 and 3 ns in turn, twelve of them: slope and standard error as a statistics program gives them.
+void TestRunExport::theSlopeStandsBesideItsStandardError()
+{
+    RunRecord record;
+    record.promptTokens.resize(5);
+    record.outputTokens.resize(13);
+    for (std::size_t i = 1; i < record.outputTokens.size(); ++i)
+        record.outputTokens[i].stepNs = static_cast<std::int64_t>(1 + (i - 1) % 3);
+    const auto value = [rows = lines(metricsCsv(record))](const QByteArray &name) {
+        for (const QByteArray &row : rows)
+            if (row.startsWith(name + ','))
+                return row.split(',')[1].toDouble();
+        return -1.0;
+    };
+    QCOMPARE(value("step_slope_ns_per_token"), 8.0 / 143);
+    QCOMPARE(value("step_slope_error_ns_per_token"), std::sqrt((8 - 64.0 / 143) / 10 / 143));
+}
+
 void TestRunExport::unmeasuredFieldsAreEmpty()
 {
     RunRecord record; // a clock that stands still
@@ -157,7 +177,8 @@ void TestRunExport::unmeasuredFieldsAreEmpty()
     record.outputTokens.resize(2);
     const QByteArrayList rows = lines(metricsCsv(record));
     for (const char *name :
-         {"ttft_ms", "prefill_ms", "tpot_ms", "decode_tokens_per_second", "itl_p99_ms", "end_to_end_ms"}) {
+         {"ttft_ms", "prefill_ms", "tpot_ms", "decode_tokens_per_second", "itl_p99_ms", "end_to_end_ms",
+          "step_slope_ns_per_token", "step_slope_error_ns_per_token", "kv_used_bytes", "kv_allocated_bytes"}) {
         const auto found = std::find_if(rows.begin(), rows.end(),
                                         [&](const QByteArray &row) { return row.startsWith(QByteArray(name) + ",,"); });
         QVERIFY2(found != rows.end(), name);

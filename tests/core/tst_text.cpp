@@ -155,6 +155,7 @@ void TestText::definitionsCarryTheNumbersOfTheRun()
     QVERIFY(definition(MetricId::Decode).endsWith(QStringLiteral("Here: 1 ÷ 40.0\u2009ms.")));
     QVERIFY(definition(MetricId::Total).endsWith(QStringLiteral("then 100 · 40.0\u2009ms.")));
     QVERIFY(definition(MetricId::Kv).contains(QStringLiteral("2 · layers · KV heads · head size")));
+    QVERIFY(definition(MetricId::Kv).contains(QStringLiteral("The last token of the answer is in the context but")));
     const MetricText itl = metricText(MetricId::ItlP99, metrics);
     QVERIFY(itl.toolTip.contains(QStringLiteral("p50 39.0\u2009ms, p90 41.0\u2009ms, p99 42.0\u2009ms")));
     QVERIFY(itl.toolTip.contains(QStringLiteral("LLMPerf")));
@@ -172,6 +173,8 @@ void TestText::missingMetricsAreADashNeverZero()
     one.ttftNs = one.endToEndNs = 2e9;
     QCOMPARE(metricText(MetricId::Tpot, one).value, QStringLiteral("—"));
     QCOMPARE(metricText(MetricId::Decode, one).value, QStringLiteral("—"));
+    QCOMPARE(metricText(MetricId::Kv, one).value, QStringLiteral("—")); // a saved run without samples of the cache
+    one.kvUsedBytes = one.kvAllocatedBytes = 0;
     QCOMPARE(metricText(MetricId::Kv, one).value, QStringLiteral("0\u2009B")); // without a cache that is measured
 }
 

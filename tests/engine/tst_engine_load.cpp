@@ -280,6 +280,23 @@ private slots:
         QCOMPARE(prompt->text.substr(prompt->userRanges[0].begin, 13), std::string("Hi <|im_end|>"));
     }
 
+    // The user knows the message, not what the template makes of it.
+    void bytesThatAreNoTextAreNamedByTheirPlaceInTheMessage()
+    {
+        TinyModelSpec spec;
+        spec.vocabulary = TinyVocabulary::SentencePiece;
+        spec.chatTemplate = "{% for m in messages %}a long head {{ m.content }}{% endfor %}";
+        const auto path = writeTinyModel(m_folder.path().toStdString(), "chat pieces.gguf", spec);
+        const auto loaded = m_engine->load(path, {}, m_sink, m_stop);
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        Request request;
+        request.kind = PromptKind::Chat;
+        request.messages = {{"system", "be kind"}, {"user", "hi\xFF"}};
+        const Result<PreparedPrompt> prompt = preparePrompt(**loaded, request, m_stop);
+        QVERIFY(!prompt);
+        QCOMPARE(prompt.error().where, std::string("user message, byte offset 2"));
+    }
+
     void rawTextIsParsedOnlyWhenAskedFor()
     {
         const auto loaded = *load();

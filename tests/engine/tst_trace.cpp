@@ -156,6 +156,7 @@ private slots:
         QVERIFY(!metrics.prefillNs && !metrics.prefillTokensPerSecond);
         QVERIFY(!metrics.stepSlopeNsPerToken);
         QVERIFY(!metrics.templateNs && !metrics.tokenizeNs);
+        QVERIFY(!metrics.kvUsedBytes && !metrics.kvAllocatedBytes); // no sample, so not 0
         QCOMPARE(metrics.ttftNs.has_value(), !times.isEmpty() && times.first() > 0);
         QCOMPARE(metrics.endToEndNs, metrics.ttftNs);
         QVERIFY(toJson(record).find("null") != std::string::npos);

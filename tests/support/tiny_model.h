@@ -38,6 +38,7 @@ struct TinyModelSpec
     std::string pre = "smollm"; // of a ByteBpe vocabulary: "smollm" or "gpt-2"
     std::uint64_t seed = 1;
     std::optional<std::uint32_t> paddingId = {}; // the key is written when there is one
+    std::string chatTemplate = {};               // "": ChatML for ByteBpe, none for SentencePiece
 };
 
 std::string tinyModelBytes(const TinyModelSpec &spec);

@@ -57,7 +57,7 @@ std::string byteSymbol(int byte)
     return text;
 }
 
-int addByteBpe(GgufWriter &writer, const std::string &pre)
+int addByteBpe(GgufWriter &writer, const TinyModelSpec &spec)
 {
     const std::string space = byteSymbol(' ');
     std::vector<std::string> pieces;
@@ -75,17 +75,18 @@ int addByteBpe(GgufWriter &writer, const std::string &pre)
         pieces.emplace_back(piece);
         kinds.push_back(kind);
     }
-    writer.addText("tokenizer.ggml.model", "gpt2").addText("tokenizer.ggml.pre", pre);
+    writer.addText("tokenizer.ggml.model", "gpt2").addText("tokenizer.ggml.pre", spec.pre);
     writer.addTexts("tokenizer.ggml.tokens", pieces).addI32s("tokenizer.ggml.token_type", kinds);
     writer.addTexts("tokenizer.ggml.merges", merges);
     writer.addU32("tokenizer.ggml.bos_token_id", firstSpecial + 1);
     writer.addU32("tokenizer.ggml.eos_token_id", firstSpecial + 2);
     writer.addU32("tokenizer.ggml.unknown_token_id", firstSpecial);
-    writer.addBool("tokenizer.ggml.add_bos_token", false).addText("tokenizer.chat_template", kChatTemplate);
+    writer.addBool("tokenizer.ggml.add_bos_token", false);
+    writer.addText("tokenizer.chat_template", spec.chatTemplate.empty() ? kChatTemplate : spec.chatTemplate);
     return static_cast<int>(pieces.size());
 }
 
-int addSentencePiece(GgufWriter &writer)
+int addSentencePiece(GgufWriter &writer, const TinyModelSpec &spec)
 {
     const std::string space = "\xE2\x96\x81"; // U+2581
     std::vector<std::string> pieces = {"<unk>", "<s>", "</s>"};
@@ -115,6 +116,8 @@ int addSentencePiece(GgufWriter &writer)
     writer.addU32("tokenizer.ggml.bos_token_id", 1).addU32("tokenizer.ggml.eos_token_id", 2);
     writer.addU32("tokenizer.ggml.unknown_token_id", 0);
     writer.addBool("tokenizer.ggml.add_bos_token", true).addBool("tokenizer.ggml.add_eos_token", false);
+    if (!spec.chatTemplate.empty())
+        writer.addText("tokenizer.chat_template", spec.chatTemplate);
     return static_cast<int>(pieces.size());
 }
 
@@ -122,7 +125,7 @@ int addSentencePiece(GgufWriter &writer)
 
 int addTinyVocabulary(GgufWriter &writer, const TinyModelSpec &spec)
 {
-    return spec.vocabulary == TinyVocabulary::ByteBpe ? addByteBpe(writer, spec.pre) : addSentencePiece(writer);
+    return spec.vocabulary == TinyVocabulary::ByteBpe ? addByteBpe(writer, spec) : addSentencePiece(writer, spec);
 }
 
 } // namespace lectern::test
