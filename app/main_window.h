@@ -126,6 +126,7 @@ private:
     Theme m_theme;
     ThemeChoice m_themeChoice = ThemeChoice::Auto; // the shown one; --theme leaves the remembered one alone
     QByteArray m_layoutBeforeProjector;
+    QList<int> m_heightsBeforeProjector;
     LoadOptions m_loadOptions;
     WindowLayout *m_layout;
     RunToolBar *m_toolBar;
@@ -153,6 +154,7 @@ private:
     std::vector<NamedChart> m_charts;
     std::size_t m_nextChart = 0; // of the charts, those from this one on do not show yet how far m_grownRun is
     int m_grownRun = 0;
+    QString m_shownPromptTitle;
     int m_shownPromptRun = 0; // whose prompt the prompt pane shows as sent; 0: the edited one
 };
 

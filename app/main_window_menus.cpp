@@ -97,7 +97,7 @@ void MainWindow::buildViewMenu()
     enlarge->setCheckable(true);
     enlarge->setShortcut(QKeySequence(Qt::Key_F11));
     connect(enlarge, &QAction::toggled, m_layout, &WindowLayout::setEnlarged);
-    QAction *lock = view->addAction(tr("&Lock panes"));
+    QAction *lock = view->addAction(tr("Loc&k panes"));
     lock->setObjectName(QStringLiteral("lock"));
     lock->setToolTip(tr("Unlocked panes have title bars to drag, float and close them."));
     lock->setCheckable(true);
@@ -186,7 +186,7 @@ void MainWindow::fillModelMenu()
     if (!paths.isEmpty())
         menu->addSeparator();
     if (!isFetchedModelThere() && !m_fetch->isRunning()) {
-        QAction *get = menu->addAction(tr("Get SmolLM2-135M-Instruct (93 MB)"), this, &MainWindow::fetchModel);
+        QAction *get = menu->addAction(tr("Get SmolLM2-135M-Instruct (98 MB)"), this, &MainWindow::fetchModel);
         get->setEnabled(m_fetch->problem().isEmpty());
         get->setToolTip(m_fetch->problem());
     }

@@ -64,7 +64,10 @@ void MainWindow::connectSession()
     connect(&m_store, &RunStore::runChanged, this, &MainWindow::updateRun);
     connect(m_session->frameClock(), &FrameClock::frame, this, &MainWindow::updateNextChart);
     connect(&m_store, &RunStore::currentChanged, this, &MainWindow::showCurrentRun);
-    connect(&m_store, &RunStore::runEdited, this, &MainWindow::updateCharts);
+    connect(&m_store, &RunStore::runEdited, this, [this](int id) {
+        updateRun(id); // its name stands above its prompt
+        updateCharts();
+    });
     connect(&m_store, &RunStore::runRemoved, this, &MainWindow::updateCharts);
     connect(m_tokenizer, &PromptTokenizer::ready, this, &MainWindow::showPromptTokens);
     connect(m_prompt, &PromptPane::edited, this, &MainWindow::requestTokens);

@@ -16,6 +16,7 @@
 #include <QAction>
 #include <QApplication>
 #include <QFileInfo>
+#include <QTimer>
 
 namespace lectern {
 
@@ -42,13 +43,19 @@ void MainWindow::setTheme(ThemeChoice choice, bool projector)
 // Large text needs another division of the window; with the small one that of before comes back.
 void MainWindow::switchProjector(bool isOn)
 {
-    if (isOn)
+    if (isOn) {
         m_layoutBeforeProjector = m_layout->save();
+        m_heightsBeforeProjector = m_layout->heights();
+    }
     setTheme(m_themeChoice, isOn);
-    if (isOn)
-        m_layout->applyDefault();
-    else if (!m_layout->restore(m_layoutBeforeProjector)) // there was none: Lectern started in this mode
-        m_layout->applyDefault();
+    const auto divide = [this, isOn] {
+        if (isOn || !m_layout->restore(m_layoutBeforeProjector)) // there was none: Lectern started in this mode
+            m_layout->applyDefault();
+        else
+            m_layout->setHeights(m_heightsBeforeProjector);
+    };
+    divide();
+    QTimer::singleShot(0, this, divide); // again once the panes have their new least heights
 }
 
 void MainWindow::updateState()
@@ -107,8 +114,10 @@ void MainWindow::updateRun(int runId)
     m_metrics->setMetrics(run->metrics->now());
     m_status->setRun(run->record);
     // The pane below the editor shows what was sent, as soon as it is known.
-    if (m_shownPromptRun != runId && !run->record->promptTokens.empty()) {
+    const bool isShown = m_shownPromptRun == runId && m_shownPromptTitle == run->title;
+    if (!isShown && !run->record->promptTokens.empty()) {
         m_shownPromptRun = runId;
+        m_shownPromptTitle = run->title;
         m_prompt->showRunPrompt(runId, run->title, run->record);
     }
 }

@@ -75,6 +75,20 @@ bool WindowLayout::restore(const QByteArray &layout)
     return !layout.isEmpty() && m_window->restoreState(layout, kLayoutVersion);
 }
 
+QList<int> WindowLayout::heights() const
+{
+    QList<int> all;
+    for (const QDockWidget *dock : m_panes)
+        all.push_back(dock->height());
+    return all;
+}
+
+void WindowLayout::setHeights(const QList<int> &heights)
+{
+    QList<QDockWidget *> docks(m_panes.begin(), m_panes.end());
+    m_window->resizeDocks(docks, heights, Qt::Vertical);
+}
+
 void WindowLayout::setLocked(bool locked)
 {
     for (QDockWidget *dock : m_panes) {

@@ -30,6 +30,9 @@ public:
     void applyDefault();
     QByteArray save() const;
     bool restore(const QByteArray &layout); // false and unchanged when it is not one of ours
+    // Of all panes. A layout that is restored over one with other least heights misses them by some pixels.
+    QList<int> heights() const;
+    void setHeights(const QList<int> &heights);
 
     // Unlocked panes have title bars to drag, float and close them.
     void setLocked(bool locked);

@@ -781,10 +781,6 @@
         <translation>Zeigt nur den Bereich mit dem Fokus; noch einmal zeigt alle.</translation>
     </message>
     <message>
-        <source>&amp;Lock panes</source>
-        <translation>Bereiche f&amp;est</translation>
-    </message>
-    <message>
         <source>Unlocked panes have title bars to drag, float and close them.</source>
         <translation>Gelöste Bereiche haben Titelleisten zum Ziehen, Ablösen und Schließen.</translation>
     </message>
@@ -869,10 +865,6 @@
         <translation>Es ist kein Modell da: Geben Sie eines mit --model DATEI an, oder lassen Sie SmolLM2-135M-Instruct nach %1 holen, vom Fenster aus oder im Quellbaum mit packaging/run.sh.</translation>
     </message>
     <message>
-        <source>Get SmolLM2-135M-Instruct (93 MB)</source>
-        <translation>SmolLM2-135M-Instruct holen (93 MB)</translation>
-    </message>
-    <message>
         <source>Cancel</source>
         <translation>Abbrechen</translation>
     </message>
@@ -908,6 +900,14 @@
         <source>no KV cache: %1</source>
         <comment>name of a run</comment>
         <translation>ohne KV-Cache: %1</translation>
+    </message>
+    <message>
+        <source>Loc&amp;k panes</source>
+        <translation>Bereiche f&amp;est</translation>
+    </message>
+    <message>
+        <source>Get SmolLM2-135M-Instruct (98 MB)</source>
+        <translation>SmolLM2-135M-Instruct holen (98 MB)</translation>
     </message>
 </context>
 <context>
@@ -1041,16 +1041,16 @@
         <translation>Zeit, die der Lauf stillstand, weil er angehalten war; in keiner anderen Zeit enthalten.</translation>
     </message>
     <message>
-        <source>Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps. Charts show it only where it is larger than twice its standard error.</source>
-        <translation>Steigung der Dauer eines Decode-Schritts über den Token im Kontext, nach kleinsten Quadraten; braucht 8 Schritte. Diagramme zeigen sie nur, wo sie größer ist als das Doppelte ihres Standardfehlers.</translation>
-    </message>
-    <message>
-        <source>Standard error of that slope, of the same fit: how far chance alone would move it.</source>
-        <translation>Standardfehler dieser Steigung aus derselben Anpassung: wie weit allein der Zufall sie verschieben würde.</translation>
-    </message>
-    <message>
         <source>Largest seen of 2 · layers · KV heads · head size · bytes per element · tokens held, counted where it is stored. The last token of the answer is in the context but not held: no forward pass has read it yet.</source>
         <translation>Größter Wert von 2 · Schichten · KV-Köpfe · Kopfgröße · Bytes pro Element · gehaltene Token, gezählt, wo er gespeichert ist. Das letzte Token der Antwort gehört zum Kontext, wird aber nicht gehalten: Noch kein Durchgang hat es gelesen.</translation>
+    </message>
+    <message>
+        <source>Least-squares slope of the time of a decode step against the tokens in the context; needs 8 steps. Charts show it only where it is larger than three times its standard error.</source>
+        <translation>Steigung der Dauer eines Decode-Schritts über den Token im Kontext, nach kleinsten Quadraten; braucht 8 Schritte. Diagramme zeigen sie nur, wo sie größer ist als das Dreifache ihres Standardfehlers.</translation>
+    </message>
+    <message>
+        <source>Standard error of that slope, of the same fit: how far chance alone would move it. Steps that are slow together count as fewer.</source>
+        <translation>Standardfehler dieser Steigung aus derselben Anpassung: wie weit allein der Zufall sie verschieben würde. Schritte, die gemeinsam langsam sind, zählen als weniger.</translation>
     </message>
 </context>
 <context>
@@ -1383,10 +1383,10 @@
         <translation>Token: Modell laden</translation>
     </message>
     <message numerus="yes">
-        <source>%n token(s)</source>
+        <source>%Ln token(s)</source>
         <translation>
-            <numerusform>%n Token</numerusform>
-            <numerusform>%n Token</numerusform>
+            <numerusform>%Ln Token</numerusform>
+            <numerusform>%Ln Token</numerusform>
         </translation>
     </message>
     <message>
@@ -1465,17 +1465,17 @@
         <translation>Prompt, wie das Modell ihn sieht</translation>
     </message>
     <message numerus="yes">
-        <source>Sent to the model: %n token(s)</source>
+        <source>Sent to the model: %Ln token(s)</source>
         <translation>
-            <numerusform>An das Modell: %n Token</numerusform>
-            <numerusform>An das Modell: %n Token</numerusform>
+            <numerusform>An das Modell: %Ln Token</numerusform>
+            <numerusform>An das Modell: %Ln Token</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Prompt of “%1”: %n token(s)</source>
+        <source>Prompt of “%1”: %Ln token(s)</source>
         <translation>
-            <numerusform>Prompt von „%1“: %n Token</numerusform>
-            <numerusform>Prompt von „%1“: %n Token</numerusform>
+            <numerusform>Prompt von „%1“: %Ln Token</numerusform>
+            <numerusform>Prompt von „%1“: %Ln Token</numerusform>
         </translation>
     </message>
     <message>
@@ -1545,6 +1545,13 @@
         <translation>
             <numerusform>+ %n weiterer</numerusform>
             <numerusform>+ %n weitere</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 and %n more run(s)</source>
+        <translation>
+            <numerusform>%1 und %n weiterer Lauf</numerusform>
+            <numerusform>%1 und %n weitere Läufe</numerusform>
         </translation>
     </message>
 </context>

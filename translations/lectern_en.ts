@@ -57,27 +57,27 @@
         </translation>
     </message>
     <message numerus="yes">
-        <source>%n token(s)</source>
+        <source>%Ln token(s)</source>
         <translation>
-            <numerusform>%n token</numerusform>
-            <numerusform>%n tokens</numerusform>
+            <numerusform>%Ln token</numerusform>
+            <numerusform>%Ln tokens</numerusform>
         </translation>
     </message>
 </context>
 <context>
     <name>lectern::PromptPane</name>
     <message numerus="yes">
-        <source>Sent to the model: %n token(s)</source>
+        <source>Sent to the model: %Ln token(s)</source>
         <translation>
-            <numerusform>Sent to the model: %n token</numerusform>
-            <numerusform>Sent to the model: %n tokens</numerusform>
+            <numerusform>Sent to the model: %Ln token</numerusform>
+            <numerusform>Sent to the model: %Ln tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
-        <source>Prompt of “%1”: %n token(s)</source>
+        <source>Prompt of “%1”: %Ln token(s)</source>
         <translation>
-            <numerusform>Prompt of “%1”: %n token</numerusform>
-            <numerusform>Prompt of “%1”: %n tokens</numerusform>
+            <numerusform>Prompt of “%1”: %Ln token</numerusform>
+            <numerusform>Prompt of “%1”: %Ln tokens</numerusform>
         </translation>
     </message>
     <message numerus="yes">
@@ -96,6 +96,13 @@
         <translation>
             <numerusform>+ %n more</numerusform>
             <numerusform>+ %n more</numerusform>
+        </translation>
+    </message>
+    <message numerus="yes">
+        <source>%1 and %n more run(s)</source>
+        <translation>
+            <numerusform>%1 and %n more run</numerusform>
+            <numerusform>%1 and %n more runs</numerusform>
         </translation>
     </message>
 </context>

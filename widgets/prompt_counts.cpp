@@ -38,7 +38,7 @@ public:
         if (!counts.hasModel) {
             parts << tr("tokens: load a model");
         } else if (counts.tokens > 0) {
-            parts << QStringLiteral("<b>%1</b>").arg(tr("%n token(s)", nullptr, counts.tokens));
+            parts << QStringLiteral("<b>%1</b>").arg(tr("%Ln token(s)", nullptr, counts.tokens));
             if (words > 0)
                 parts << tr("%1 words/token").arg(formatNumber(static_cast<double>(words) / counts.tokens));
         }

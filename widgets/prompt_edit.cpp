@@ -6,6 +6,7 @@
 
 #include <QKeyEvent>
 #include <QMimeData>
+#include <QScrollBar>
 #include <QUrl>
 
 namespace lectern {
@@ -28,8 +29,8 @@ void PromptEdit::replaceText(const QString &text)
     QTextCursor cursor(document());
     cursor.select(QTextCursor::Document);
     insertExact(cursor, text);
-    moveCursor(QTextCursor::End);
-    ensureCursorVisible();
+    moveCursor(QTextCursor::End); // where one goes on typing; a long text is read from its start
+    verticalScrollBar()->setValue(0);
 }
 
 void PromptEdit::insertFromMimeData(const QMimeData *source)

@@ -2,6 +2,7 @@
 #include "widgets/prompt_pane.h"
 
 #include "app/core/error_text.h"
+#include "app/core/format.h"
 #include "widgets/prompt_counts.h"
 #include "widgets/prompt_edit.h"
 #include "widgets/prompt_splitter.h"
@@ -21,6 +22,17 @@
 #include <algorithm>
 
 namespace lectern {
+
+namespace {
+
+// The caption has one line.
+QString shortened(const QString &title)
+{
+    constexpr qsizetype kLongest = 30;
+    return title.size() <= kLongest ? title : title.left(kLongest - 1).trimmed() + QChar(0x2026);
+}
+
+} // namespace
 
 PromptPane::PromptPane(QWidget *parent)
     : QFrame(parent)
@@ -315,7 +327,7 @@ void PromptPane::showEditedPrompt()
     if (mode() == PromptMode::Chat)
         own = prepared.userRanges.empty() ? TextRange{} : prepared.userRanges.back();
     m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, own.begin, own.end);
-    showSent(0, tr("Sent to the model: %n token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
+    showSent(0, tr("Sent to the model: %Ln token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
              prepared.tokens, own.begin);
     m_sentPart->setVisible(m_editor->spans().size() != m_sent->spans().size());
     const QString replaced =
@@ -359,10 +371,10 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
     const bool isEdited = isPromptOf(*record);
     m_editor->setRunId(isEdited ? runId : 0);
     const int count = static_cast<int>(record->promptTokens.size());
-    QString caption = isEdited ? tr("Sent to the model: %n token(s)", nullptr, count)
-                               : tr("Prompt of “%1”: %n token(s)", nullptr, count).arg(title);
+    QString caption = isEdited ? tr("Sent to the model: %Ln token(s)", nullptr, count)
+                               : tr("Prompt of “%1”: %Ln token(s)", nullptr, count).arg(shortened(title));
     if (record->reusedTokens > 0)
-        caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(record->reusedTokens);
+        caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(formatCount(record->reusedTokens));
     std::size_t ownBegin = 0;
     if (record->request.kind == PromptKind::Chat && !record->request.messages.empty())
         ownBegin = record->promptText.rfind(record->request.messages.back().content);

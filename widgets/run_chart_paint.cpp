@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Looks of the charts: margins, axes, title line, legend, highlight, export.
 #include "app/core/format.h"
+#include "app/core/metric_text.h"
 #include "widgets/run_chart.h"
 #include "widgets/still_label.h"
 
@@ -355,8 +356,9 @@ void RunChart::paintTo(QCPPainter *painter, const QSize &size, const Theme &them
     if (const ShownRun *run = currentRun()) {
         const RunRecord &record = *run->record;
         QStringList source{
-            run->title,
-            singleLine(QString::fromStdString(record.model.name + " " + record.model.quantisation)).trimmed(),
+            m_runs.size() < 2 ? run->title
+                              : tr("%1 and %n more run(s)", nullptr, static_cast<int>(m_runs.size()) - 1).arg(run->title),
+            (modelTitle(record.model) + u' ' + singleLine(QString::fromStdString(record.model.quantisation))).trimmed(),
             singleLine(QString::fromStdString(record.engine.backend)).toUpper()};
         source.removeAll(QString());
         const QString text =

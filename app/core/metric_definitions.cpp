@@ -76,11 +76,11 @@ constexpr MetricDefinition kDefinitions[] = {
     {"step_slope_ns_per_token", "ns/token",
      QT_TRANSLATE_NOOP("lectern::MetricDefinition",
                        "Least-squares slope of the time of a decode step against the tokens in the context; needs 8 "
-                       "steps. Charts show it only where it is larger than twice its standard error."),
+                       "steps. Charts show it only where it is larger than three times its standard error."),
      ""},
     {"step_slope_error_ns_per_token", "ns/token",
      QT_TRANSLATE_NOOP("lectern::MetricDefinition",
-                       "Standard error of that slope, of the same fit: how far chance alone would move it."),
+                       "Standard error of that slope, of the same fit: how far chance alone would move it. Steps that are slow together count as fewer."),
      ""},
     {"kv_used_bytes", "bytes",
      QT_TRANSLATE_NOOP(

@@ -185,4 +185,10 @@ QString outcomeText(const RunRecord &record)
     return record.endedInsideCharacter ? MetricTexts::tr("%1, inside a character").arg(text) : text;
 }
 
+QString modelTitle(const ModelInfo &model)
+{
+    const QString file = QString::fromStdString(model.fileName);
+    return (file.isEmpty() ? QString::fromStdString(model.name) : file.section(QLatin1Char('.'), 0, 0)).simplified();
+}
+
 } // namespace lectern

@@ -38,4 +38,8 @@ MetricText metricText(MetricId id, const Metrics &metrics);
 // Why a run ended, for people: "end of answer", "stopped by you", "context full (8,192 tokens)".
 QString outcomeText(const RunRecord &record);
 
+// "SmolLM2-135M-Instruct": from the file's name, which says more than general.name, often a note of the training
+// ("Smollm2 135M 8k Lc100K Mix1 Ep2").
+QString modelTitle(const ModelInfo &model);
+
 } // namespace lectern

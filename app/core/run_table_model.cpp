@@ -112,14 +112,6 @@ QString RunTableModel::backendText(const EngineInfo &engine)
                                : tr("%1 · %n threads", nullptr, engine.threads).arg(name);
 }
 
-// The file's name says more than general.name, which is often a note of the training ("Smollm2 135M 8k Lc100K Mix1
-// Ep2").
-static QString modelText(const ModelInfo &model)
-{
-    const QString file = fromUtf8(model.fileName);
-    return file.isEmpty() ? fromUtf8(model.name) : file.section(QLatin1Char('.'), 0, 0);
-}
-
 QString RunTableModel::text(const RunEntry &run, int column) const
 {
     const RunRecord &record = *run.record;
@@ -127,7 +119,7 @@ QString RunTableModel::text(const RunEntry &run, int column) const
     case Title:
         return run.title;
     case Model:
-        return modelText(record.model);
+        return modelTitle(record.model);
     case Backend:
         return backendText(record.engine);
     case Prompt:

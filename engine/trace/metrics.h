@@ -28,7 +28,7 @@ struct Metrics
     std::optional<double> endToEndNs;                   // last token − submitted
     // Least-squares slope of step time against context length over the decode steps; needs 8 steps or more.
     std::optional<double> stepSlopeNsPerToken;
-    std::optional<double> stepSlopeErrorNsPerToken; // its standard error, of the same fit
+    std::optional<double> stepSlopeErrorNsPerToken; // its standard error, of the same fit; neighbours may be correlated
     // Largest seen; 0 without a cache, nullopt where no sample of the cache was recorded.
     std::optional<std::uint64_t> kvUsedBytes, kvAllocatedBytes;
     int contextTokens = 0; // prompt + output at the end
@@ -36,7 +36,7 @@ struct Metrics
 
 Metrics metricsOf(const RunRecord &record);
 
-// |slope| > 2 · its standard error. Below that it is noise and not to be shown as a finding.
+// |slope| > 3 · its standard error. Below that it is noise and not to be shown as a finding.
 bool hasClearSlope(const Metrics &metrics);
 
 } // namespace lectern

@@ -352,6 +352,30 @@ private slots:
         QTRY_COMPARE(prompt->width(), moved);
     }
 
+    void theProjectorAgainAndAgainMovesNoPane()
+    {
+        m_window->setAnimated(false);
+        QVERIFY(load(tinyPath()));
+        type(QStringLiteral("a b c"));
+        QVERIFY(run() > 0);
+        settle();
+        const auto places = [this] {
+            QMap<QString, QRect> all;
+            for (const QDockWidget *dock : m_window->findChildren<QDockWidget *>())
+                all[dock->objectName()] = dock->geometry();
+            return all;
+        };
+        const auto before = places();
+        for (int i = 0; i < 3; ++i) {
+            action("projector")->trigger();
+            settle();
+            QVERIFY(places() != before);
+            action("projector")->trigger();
+            settle();
+            QCOMPARE(places(), before);
+        }
+    }
+
     void bothDecimalMarksGiveTheSameTemperature()
     {
         QLocale::setDefault(QLocale(QLocale::German));

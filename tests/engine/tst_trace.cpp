@@ -190,7 +190,7 @@ private slots:
     }
 
     // Values by hand: x = 1 … 8, mean 4.5, Σ(x − mean)² = 42.
-    void aSlopeIsClearOnlyAboveTwiceItsStandardError()
+    void aSlopeIsClearOnlyAboveThreeTimesItsStandardError()
     {
         const auto metricsOfSteps = [](std::vector<int> steps) {
             RunRecord record;
@@ -209,6 +209,15 @@ private slots:
         QVERIFY(std::abs(*growing.stepSlopeNsPerToken - 10 - 40.0 / 42) < 1e-9);
         QVERIFY(std::abs(*growing.stepSlopeErrorNsPerToken - *noisy.stepSlopeErrorNsPerToken) < 1e-9);
         QVERIFY(hasClearSlope(growing));
+        // Slow spells: alone, each step would say 3.05 times its error; neighbours correlate with 0.6225, which is 2.07
+        // times the error.
+        std::vector<int> spells;
+        for (const int step : {100, 112, 104, 112})
+            spells.insert(spells.end(), 5, step);
+        const Metrics slowed = metricsOfSteps(spells);
+        QVERIFY(std::abs(*slowed.stepSlopeNsPerToken - 0.5263) < 1e-4);
+        QVERIFY(std::abs(*slowed.stepSlopeNsPerToken / *slowed.stepSlopeErrorNsPerToken - 1.4726) < 1e-4);
+        QVERIFY(!hasClearSlope(slowed));
         QVERIFY(!hasClearSlope(metricsOfSteps({70, 70, 70, 70, 70, 70, 70, 70}))); // nothing grows
         QVERIFY(!hasClearSlope(metricsOfSteps({70, 80})));                         // no slope at all
     }
