@@ -108,6 +108,7 @@ void MainWindow::buildViewMenu()
     connect(reset, &QAction::triggered, this, [this, enlarge] {
         enlarge->setChecked(false);
         m_layout->applyDefault();
+        m_prompt->resetLayout();
     });
 
     view->addSeparator();

@@ -22,7 +22,10 @@ void install(QCoreApplication &application, std::unique_ptr<QTranslator> transla
 
 void installTranslations(QCoreApplication &application, const QString &language)
 {
-    const QLocale locale = language.isEmpty() ? QLocale::system() : QLocale(language);
+    QLocale locale = language.isEmpty() ? QLocale::system() : QLocale(language);
+    // Arabic digits in an English text would turn "48 / 8192" round.
+    if (locale.zeroDigit() != QStringLiteral("0"))
+        locale = QLocale(QLocale::English);
     QLocale::setDefault(locale);
     const QString separator = QStringLiteral("_");
 

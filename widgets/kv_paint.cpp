@@ -56,11 +56,11 @@ void KvChart::drawData(QCPPainter *painter, const QRectF &area)
     for (const ShownRun &run : runs()) {
         if (hasNoCache(run)) {
             drawNoCache(painter, area, run);
-        } else if (!run.isCurrent && &run != current) {
+        } else if (!run.isCurrent && &run != current && !run.record->kv.empty()) {
             drawOverlaidRun(painter, area, run);
         }
     }
-    if (runs().size() > 1 && !hasNoCache(*current)) {
+    if (runs().size() > 1 && !hasNoCache(*current) && !current->record->kv.empty()) {
         const Series &series = d->series.at(current->id);
         const RunStyle &style = runStyle(theme(), current->style);
         const QPointF end(x(series.lastTokens()), y(series.used.back()));

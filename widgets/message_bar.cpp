@@ -91,6 +91,8 @@ MessageBar::MessageBar(QWidget *parent)
     m_detail->setWordWrap(true);
     m_detail->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_detail->setProperty("muted", true);
+    for (QLabel *label : {m_text, m_detail})
+        label->setMinimumWidth(1); // a word that is longer than a line is cut, the lines below it are not
     m_close->setText(QStringLiteral("✕"));
     m_close->setAutoRaise(true);
     m_close->setToolTip(tr("Close this message (Esc)"));

@@ -197,6 +197,11 @@ void PromptPane::setTheme(const Theme &theme)
                            std::max(m_sentCaption->fontMetrics().height(), m_editRunPrompt->sizeHint().height()));
 }
 
+void PromptPane::resetLayout()
+{
+    m_splitter->reset();
+}
+
 void PromptPane::setSelection(TokenSelection *selection)
 {
     m_editor->setSelection(selection);

@@ -54,6 +54,7 @@ public:
     // Below the editor: the prompt of a run as it was sent. When it is the edited one, the editor's tokens are the
     // run's.
     void showRunPrompt(int runId, const QString &title, std::shared_ptr<const RunRecord> record);
+    void resetLayout();      // the texts share the pane as in the beginning
     void showEditedPrompt(); // back to what the editor holds
 
     PromptEdit *editor() const { return m_editor; }

@@ -27,6 +27,12 @@ void PromptSplitter::setHeights(int line, int margins, int aroundUpper, int arou
     share();
 }
 
+void PromptSplitter::reset()
+{
+    m_isMoved = false;
+    share();
+}
+
 void PromptSplitter::resizeEvent(QResizeEvent *event)
 {
     share();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Shares the height of the prompt pane between two texts, in whole lines: what is typed above, what is sent below.
 // A little more than half goes to what is sent, since a template makes a short prompt long. The texts have no say in
-// it, so that nothing jumps while one types. Once the user has moved the handle, it stays where it was put.
+// it, so that nothing jumps while one types. Once the user has moved the handle, it stays where it was put
+// until reset().
 #pragma once
 
 #include <QSplitter>
@@ -18,6 +19,7 @@ public:
     // Heights in pixels: a line of text, the margins of a text above and below together, and what stands around the
     // text in the upper and in the lower part.
     void setHeights(int line, int margins, int aroundUpper, int aroundLower);
+    void reset(); // forgets that the handle was moved
 
 protected:
     void resizeEvent(QResizeEvent *event) override;

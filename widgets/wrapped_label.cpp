@@ -8,7 +8,8 @@ namespace lectern {
 WrappedLabel::WrappedLabel(QWidget *parent)
     : QLabel(parent)
 {
-    setWordWrap(true); // long texts must not widen the pane
+    setWordWrap(true);  // long texts must not widen the pane
+    setMinimumWidth(1); // nor long words, which are cut
 }
 
 void WrappedLabel::showText(const QString &text)

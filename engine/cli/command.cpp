@@ -91,8 +91,9 @@ CLI::Validator decimalNumber(float min, float max)
 {
     return validator("a number from " + shortest(min) + " to " + shortest(max), shortest(min) + ".." + shortest(max),
                      [min, max](const std::string &text) {
-                         const auto number = decimal<double>(text);
-                         return number && *number >= static_cast<double>(min) && *number <= static_cast<double>(max);
+                         const auto number = decimal<double>(text); // used as float: 0.1 is less than 0.1f
+                         const auto used = static_cast<float>(number.value_or(-1));
+                         return number && used >= min && used <= max;
                      });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/text/chat_template.h"
 
+#include "engine/base/utf8.h"
 #include "engine/text/jinja/interpreter.h"
 #include "engine/text/jinja/parser.h"
 
@@ -15,6 +16,8 @@ struct ChatTemplate::Program
 
 namespace {
 
+constexpr std::size_t kMaxErrorBytes = 240; // a template may raise any text, and quotes names of any length
+
 // Runs `work`, which may throw Failure, and gives its result as a value.
 template <class Work>
 auto guarded(Work work) -> Result<decltype(work())>
@@ -22,7 +25,10 @@ auto guarded(Work work) -> Result<decltype(work())>
     try {
         return work();
     } catch (const jinja::Failure &failure) {
-        return tl::unexpected(failure.error);
+        Error error = failure.error;
+        error.message = printableText(error.message, kMaxErrorBytes);
+        error.where = printableText(error.where);
+        return tl::unexpected(std::move(error));
     } catch (const std::bad_alloc &) {
         return fail(ErrorCode::OutOfMemory, "There is too little memory for it", "Chat template");
     }

@@ -247,6 +247,14 @@ private slots:
         QCOMPARE(PromptPane::tr("Raw"), QStringLiteral("Raw"));
     }
 
+    void englishTextsHaveLatinDigits()
+    {
+        for (const char *language : {"ar_EG", "fa_IR", "hi_IN", "tr_TR"}) {
+            installTranslations(*qApp, QString::fromLatin1(language));
+            QCOMPARE(QLocale().toString(48), QStringLiteral("48"));
+        }
+    }
+
     void germanIsFoundForEveryGermanLocale_data()
     {
         QTest::addColumn<QString>("language");

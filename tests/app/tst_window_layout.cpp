@@ -320,10 +320,12 @@ private slots:
         }
     }
 
-    void aMovedHandleOfThePromptStaysWhereItIs()
+    void aMovedHandleOfThePromptStaysWhereItIsUntilTheLayoutIsReset()
     {
+        m_window->setAnimated(false);
         auto *splitter = m_window->findChild<PromptSplitter *>();
         settle();
+        const QList<int> before = splitter->sizes();
         QSplitterHandle *handle = splitter->handle(1);
         const QPoint grip = handle->rect().center();
         QTest::mousePress(handle, Qt::LeftButton, {}, grip);
@@ -333,6 +335,9 @@ private slots:
         m_window->setTheme(ThemeChoice::Dark, false);
         settle();
         QCOMPARE(splitter->sizes(), moved);
+        action("resetLayout")->trigger();
+        settle();
+        QCOMPARE(splitter->sizes(), before);
     }
 
     // --theme says what is shown, not what is remembered; and who moved a pane has it back after the lecture.

@@ -2,6 +2,7 @@
 // The prompt pane in the window: what is sent, special tokens in the text, two begin tokens, prompts that are empty,
 // too long or repeated.
 #include "tests/app/window_fixture.h"
+#include "widgets/message_bar.h"
 #include "widgets/runs_view.h"
 
 #include <QAbstractButton>
@@ -123,6 +124,35 @@ private slots:
         const QString said = m_window->messageText();
         QVERIFY2(said.contains(QStringLiteral("roles must alternate, message 0")), qPrintable(said));
         QVERIFY(m_window->runs()->runs().empty()); // no prompt, no run
+    }
+
+    // A file decides what is raised: the window must not grow with it.
+    void aLongTextThatATemplateRaisesLeavesTheWindowAsItIs_data()
+    {
+        QTest::addColumn<QString>("raised");
+        QTest::newRow("many lines") << QStringLiteral("roles must alternate\\n").repeated(60);
+        QTest::newRow("a long word") << QString(1500, u'x');
+    }
+
+    void aLongTextThatATemplateRaisesLeavesTheWindowAsItIs()
+    {
+        QFETCH(QString, raised);
+        test::TinyModelSpec spec;
+        spec.chatTemplate = "{{ raise_exception('" + raised.toStdString() + "') }}";
+        m_window->resetLayout({800, 600});
+        QVERIFY(load(model("raises.gguf", spec)));
+        promptPane()->setMode(PromptMode::Chat);
+        type(QStringLiteral("the model"));
+        QTRY_VERIFY(note()->text().contains(raised.left(8)));
+        run();
+        QVERIFY(m_window->messageText().contains(raised.left(8)));
+        QCoreApplication::processEvents();
+        QCOMPARE(m_window->size(), QSize(800, 600));
+        const auto *bar = m_window->findChild<MessageBar *>();
+        QVERIFY(bar->height() < 200);
+        for (const QLabel *text : bar->findChildren<QLabel *>())
+            if (text->wordWrap())
+                QVERIFY(text->height() >= text->heightForWidth(text->width()));
     }
 
     void anEmptyPromptIsRefusedWithoutARow()

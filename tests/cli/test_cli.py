@@ -77,7 +77,8 @@ class Usage(CliTest):
                 self.assertIn(f'{option}: "{value}" is given, expected ', line)
                 self.assertIn(expected, line)
                 self.assertLess(len(line), 140)
-        self.ok(*generate, "--max-tokens", "1", "--seed", "18446744073709551615", "--context", "0")
+        self.ok(*generate, "--max-tokens", "1", "--seed", "18446744073709551615", "--context", "0",
+                "--repetition-penalty", "0.1")
 
     def test_a_list_of_ids_has_no_gaps(self):
         for ids, word, position in [("1,,2", "", 1), (",1", "", 0), ("1,", "", 1), ("", "", 0), ("1,2,x", "x", 2),

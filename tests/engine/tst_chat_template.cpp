@@ -163,6 +163,11 @@ private slots:
         QCOMPARE(textOrError("{% if messages[0].role != 'system' %}{{ raise_exception('no system') }}{% endif %}"),
                  "Message 1 of 1 (user): no system");
         QCOMPARE(textOrError("{{ raise_exception('never') }}"), "Chat template: never");
+        QCOMPARE(textOrError("{{ raise_exception('first\nsecond') }}"), "Chat template: first second");
+        const std::string name(5000, 'x');
+        QCOMPARE(textOrError("{{ raise_exception('" + name + "') }}"),
+                 "Chat template: " + QString(240, u'x') + "... (5000 bytes)");
+        QVERIFY(textOrError("{{ messages | " + name + " }}").size() < 400);
     }
 
     void errorsNameLineAndColumn_data()

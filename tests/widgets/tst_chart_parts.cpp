@@ -147,6 +147,24 @@ private Q_SLOTS:
         test::settle();
     }
 
+    // A sign at the origin would say that it held nothing.
+    void aRunWithoutSamplesOfTheCacheHasNoSignInTheChartBesideOthers()
+    {
+        const std::shared_ptr<RunRecord> unknown = test::sample();
+        unknown->kv.clear();
+        KvChart chart;
+        for (const int current : {1, 2}) {
+            chart.setRuns({test::shown(1, unknown, current == 1), test::shown(2, test::sample(), current == 2)});
+            test::showSettled(chart);
+            const QImage left = chart.grab().toImage().copy(0, 0, chart.width() / 3, chart.height());
+            int found = 0;
+            for (int y = 0; y < left.height(); ++y)
+                for (int x = 0; x < left.width(); ++x)
+                    found += left.pixelColor(x, y) == Theme::light().runStyles[0].color;
+            QCOMPARE(found, 0);
+        }
+    }
+
     void textAndSeriesKeepTheirContrastInBothThemes()
     {
         for (const Theme &theme : {Theme::light(), Theme::dark()}) {
