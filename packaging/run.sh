@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 # packaging/run.sh [arguments of lectern]
 #
-# Everything from a bare Debian 12 to the window: installs packages, builds, fetches the model (98 MB, once), starts
+# Everything from a bare Debian 12 to the window: installs packages, builds, fetches the model (a download of 93 MB, once), starts
 # Lectern. Without a display and without arguments it runs the sample prompt and writes charts and data into ./lectern-demo.
 . "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 

@@ -906,8 +906,8 @@
         <translation>Bereiche f&amp;est</translation>
     </message>
     <message>
-        <source>Get SmolLM2-135M-Instruct (98 MB)</source>
-        <translation>SmolLM2-135M-Instruct holen (98 MB)</translation>
+        <source>Get SmolLM2-135M-Instruct (93 MB)</source>
+        <translation>SmolLM2-135M-Instruct holen (93 MB)</translation>
     </message>
 </context>
 <context>

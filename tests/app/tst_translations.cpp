@@ -241,9 +241,9 @@ private slots:
     {
         QFETCH(QString, language);
         installTranslations(*qApp, language);
-        QCOMPARE(counted("%n token(s)", 1), QStringLiteral("1 token"));
-        QCOMPARE(counted("%n token(s)", 0), QStringLiteral("0 tokens"));
-        QCOMPARE(counted("%n token(s)", 21), QStringLiteral("21 tokens"));
+        QCOMPARE(counted("%Ln token(s)", 1), QStringLiteral("1 token"));
+        QCOMPARE(counted("%Ln token(s)", 0), QStringLiteral("0 tokens"));
+        QCOMPARE(counted("%Ln token(s)", 21), QStringLiteral("21 tokens"));
         QCOMPARE(PromptPane::tr("Raw"), QStringLiteral("Raw"));
     }
 

@@ -78,7 +78,7 @@ private slots:
         QVERIFY(offer()->isVisible());
         QVERIFY(label("offerText").contains(QStringLiteral("GGUF")));
         QVERIFY(button("offerGet")->isEnabled());
-        QVERIFY(button("offerGet")->text().contains(QStringLiteral("98 MB")));
+        QVERIFY(button("offerGet")->text().contains(QStringLiteral("93 MB")));
         QVERIFY(button("offerOpen")->isVisible());
         QVERIFY(!button("offerCancel")->isVisible());
         QVERIFY(!action("run")->isEnabled());
@@ -223,7 +223,7 @@ private slots:
         setScript(copyingScript());
         m_window->runs()->add(std::make_shared<RunRecord>(), QStringLiteral("opened"), QString());
         QVERIFY(!offer()->isVisible());
-        QAction *get = inModelMenu("98 MB");
+        QAction *get = inModelMenu("93 MB");
         QVERIFY(get);
         get->trigger();
         QVERIFY(offer()->isVisible()); // its progress has to be seen
@@ -235,7 +235,7 @@ private slots:
     {
         setScript("echo 'lectern: the exact reason' >&2; exit 3\n");
         m_window->runs()->add(std::make_shared<RunRecord>(), QStringLiteral("opened"), QString());
-        inModelMenu("98 MB")->trigger();
+        inModelMenu("93 MB")->trigger();
         QTRY_VERIFY(!fetcher()->isRunning() && !offer()->isVisible());
         QVERIFY(label("messageText").contains(QStringLiteral("network")));
         QCOMPARE(m_window->messageText(), QStringLiteral("the exact reason"));
@@ -245,9 +245,9 @@ private slots:
     {
         setScript("trap 'exit 143' TERM\necho progress 25000000 100000000\nwhile :; do sleep 0.02; done\n");
         QVERIFY(load(tinyPath()));
-        inModelMenu("98 MB")->trigger();
+        inModelMenu("93 MB")->trigger();
         QTRY_VERIFY2(m_window->messageText().contains(QStringLiteral("25 %")), qPrintable(m_window->messageText()));
-        QVERIFY(inModelMenu("Cancel fetching") && !inModelMenu("98 MB"));
+        QVERIFY(inModelMenu("Cancel fetching") && !inModelMenu("93 MB"));
         click("messageAction");
         QTRY_VERIFY(!fetcher()->isRunning());
         QVERIFY2(m_window->messageText().contains(QStringLiteral("cancelled")), qPrintable(m_window->messageText()));
@@ -260,7 +260,7 @@ private slots:
                   "'\necho progress 50 100\nexit 3\n");
         QCOMPARE(::mkfifo(QFile::encodeName(m_folder.filePath(QStringLiteral("go"))).constData(), 0600), 0);
         QVERIFY(load(tinyPath()));
-        inModelMenu("98 MB")->trigger();
+        inModelMenu("93 MB")->trigger();
         QTRY_VERIFY(m_window->messageText().contains(QStringLiteral("1 %")));
         click("messageClose");
         QSignalSpy progressed(fetcher(), &ModelFetch::progressed);
