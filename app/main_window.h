@@ -151,7 +151,8 @@ private:
     QString m_fetchMessage;            // as shown last in the message bar
     bool m_isFetchedModelDamaged = false;
     std::vector<NamedChart> m_charts;
-    std::size_t m_nextChart = 0; // of the charts, those from this one on do not show yet how far m_grownRun is
+    std::size_t m_nextChart = 0;    // whose turn it is
+    std::size_t m_chartsBehind = 0; // from that one on, in turn: they do not show yet how far m_grownRun is
     int m_grownRun = 0;
     int m_shownPromptRun = 0; // whose prompt the prompt pane shows as sent; 0: the edited one
 };

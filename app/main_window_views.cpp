@@ -97,7 +97,7 @@ void MainWindow::updateRun(int runId)
     if (!run)
         return;
     m_grownRun = runId;
-    m_nextChart = 0;
+    m_chartsBehind = m_charts.size();
     m_session->frameClock()->request();
     if (runId == m_session->runningId())
         m_status->setState(m_session->state(), m_session->model(), run->record->state == RunState::Decode);
@@ -113,23 +113,25 @@ void MainWindow::updateRun(int runId)
     }
 }
 
-// One chart a frame: all three would make it longer than 12 ms. They appear together when a run begins.
+// One chart a frame: all three would make it longer than 12 ms. In turn, whatever grows meanwhile: where every second
+// frame brings a token, the last of them would never get its frame. They appear together when a run begins.
 void MainWindow::updateNextChart()
 {
-    if (m_nextChart == m_charts.size())
+    if (m_chartsBehind == 0)
         return;
     const RunEntry *run = m_store.find(m_grownRun);
     const bool isBeginning = run && run->record->outputTokens.empty();
     do {
-        m_charts[m_nextChart++].chart->updateRun(m_grownRun);
-    } while (isBeginning && m_nextChart < m_charts.size());
-    if (m_nextChart < m_charts.size())
+        m_charts[m_nextChart].chart->updateRun(m_grownRun);
+        m_nextChart = (m_nextChart + 1) % m_charts.size();
+    } while (--m_chartsBehind > 0 && isBeginning);
+    if (m_chartsBehind > 0)
         m_session->frameClock()->request();
 }
 
 void MainWindow::updateCharts()
 {
-    m_nextChart = m_charts.size();
+    m_chartsBehind = 0;
     QVector<ShownRun> shown;
     for (const RunEntry &run : m_store.runs())
         if (run.isOverlaid || run.id == m_store.currentId())
