@@ -7,6 +7,7 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -43,6 +44,17 @@ double number(const QCommandLineParser &parser, const QString &option, double le
         usageError(str("--%1 needs %2 from %3 to %4, not \"%5\"")
                        .arg(option, isWhole ? str("a whole number") : str("a number"), QString::number(least),
                             QString::number(most, 'g', 17), text));
+    return value;
+}
+
+std::uint64_t seed(const QCommandLineParser &parser)
+{
+    const QByteArray text = parser.value(str("seed")).toUtf8();
+    std::uint64_t value = 0;
+    const auto [rest, problem] = std::from_chars(text.cbegin(), text.cend(), value);
+    if (problem != std::errc() || rest != text.cend())
+        usageError(str("--seed needs a whole number of at most 64 bits, 0 or more, not \"%1\"")
+                       .arg(parser.value(str("seed"))));
     return value;
 }
 
@@ -141,7 +153,7 @@ CommandLine parseCommandLine(const QStringList &arguments)
     if (parser.isSet(str("temp")))
         line.temperature = static_cast<float>(number(parser, str("temp"), 0, kMaxTemperature, false));
     if (parser.isSet(str("seed")))
-        line.seed = static_cast<std::uint64_t>(number(parser, str("seed"), 0, kMaxFieldSeed, true));
+        line.seed = seed(parser);
     if (parser.isSet(str("no-kv-cache")))
         line.usesKvCache = false;
     line.exportFolder = parser.value(str("export"));

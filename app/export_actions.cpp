@@ -12,6 +12,7 @@
 #include <QFileDialog>
 #include <QFileInfo>
 #include <QGuiApplication>
+#include <QMap>
 #include <QMenu>
 #include <QMimeData>
 
@@ -283,18 +284,23 @@ void ExportActions::endExport(const Result<void> &result, const QString &text, c
         m_leftOut << path;
 }
 
-// Files that were cancelled; mostly of one folder.
+// Files that were cancelled: a sentence for each of their folders.
 QString ExportActions::leftOutText(const QStringList &paths)
 {
     constexpr qsizetype kNamed = 4;
-    QStringList names;
-    for (const QString &path : paths.mid(0, kNamed))
-        names << QFileInfo(path).fileName();
-    if (paths.size() > kNamed)
-        names << QStringLiteral("…");
-    return tr("Writing was cancelled. %n file(s) left out of %1: %2. What was already done is kept.",
-              "%1 is a folder, %2 names of files", static_cast<int>(paths.size()))
-        .arg(QDir::toNativeSeparators(QFileInfo(paths.first()).absolutePath()), names.join(QStringLiteral(", ")));
+    QMap<QString, QStringList> names;
+    for (const QString &path : paths)
+        names[QFileInfo(path).absolutePath()] << QFileInfo(path).fileName();
+    QStringList sentences;
+    for (auto [folder, files] : names.asKeyValueRange()) {
+        const auto count = static_cast<int>(files.size());
+        if (count > kNamed)
+            files = files.mid(0, kNamed) << QStringLiteral("…");
+        sentences << tr("Writing was cancelled. %n file(s) left out of %1: %2. What was already done is kept.",
+                        "%1 is a folder, %2 names of files", count)
+                         .arg(QDir::toNativeSeparators(folder), files.join(QStringLiteral(", ")));
+    }
+    return sentences.join(QLatin1Char('\n'));
 }
 
 // Kept until all is done: what the exports after it say would take its place.

@@ -3,6 +3,7 @@
 
 #include "app/core/format.h"
 #include "app/number_boxes.h"
+#include "app/seed_box.h"
 #include "engine/engine.h"
 #include "engine/trace/request_limits.h"
 
@@ -25,7 +26,7 @@ MorePanel::MorePanel(QWidget *parent)
     m_topP->setToolTip(tr("The most likely tokens that together reach this probability take part; 1 is off"));
     m_minP = decimalBox(this, "minP", 0, 1, 0.01, 3);
     m_minP->setToolTip(tr("Tokens with at least this share of the best token's probability take part; 0 is off"));
-    m_penalty = decimalBox(this, "repetitionPenalty", 0.1, kMaxRepetitionPenalty, 0.05, 2);
+    m_penalty = decimalBox(this, "repetitionPenalty", kMinRepetitionPenalty, kMaxRepetitionPenalty, 0.05, 2);
     m_penalty->setToolTip(tr("Above 1: tokens among the last 64 become less likely; 1 is off"));
     m_context = new QComboBox(this);
     m_context->setObjectName(QStringLiteral("contextBox"));
@@ -84,6 +85,15 @@ QWidget *MorePanel::addTwin(const QString &label, QDoubleSpinBox *field)
         if (value != field->value())
             field->setValue(value);
     });
+    return addRow(label, twin, field);
+}
+
+QWidget *MorePanel::addTwin(const QString &label, SeedBox *field)
+{
+    auto *twin = new SeedBox(this);
+    twin->setValue(field->value());
+    connect(field, &SeedBox::valueChanged, twin, &SeedBox::setValue);
+    connect(twin, &SeedBox::valueChanged, field, &SeedBox::setValue);
     return addRow(label, twin, field);
 }
 

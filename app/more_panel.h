@@ -13,6 +13,8 @@ class QSpinBox;
 
 namespace lectern {
 
+class SeedBox;
+
 class MorePanel : public QWidget
 {
     Q_OBJECT
@@ -28,6 +30,7 @@ public:
     // A second field for a setting of the tool bar, for when that has no room there: both always show the same.
     QWidget *addTwin(const QString &label, QSpinBox *field);
     QWidget *addTwin(const QString &label, QDoubleSpinBox *field);
+    QWidget *addTwin(const QString &label, SeedBox *field);
     QWidget *addTwin(const QString &label, QComboBox *field);
     void setTwinVisible(QWidget *twin, bool isVisible);
 

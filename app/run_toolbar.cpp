@@ -5,6 +5,7 @@
 #include "app/core/format.h"
 #include "app/more_panel.h"
 #include "app/number_boxes.h"
+#include "app/seed_box.h"
 #include "engine/trace/request_limits.h"
 
 #include <QAction>
@@ -98,7 +99,8 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
     m_temperature = decimalBox(this, "temperature", 0, kMaxTemperature, 0.1, 3);
     m_temperature->setToolTip(tr("Temperature: 0 always takes the most likely token; higher values spread the choice"));
     m_temperaturePlace = addWidget(labelled(tr("temp"), m_temperature));
-    m_seed = wholeBox(this, "seed", 0, kMaxFieldSeed);
+    m_seed = new SeedBox(this);
+    m_seed->setObjectName(QStringLiteral("seed"));
     m_seed->setToolTip(tr("Seed of the random numbers: the same seed gives the same answer"));
     m_seedPlace = addWidget(labelled(tr("seed"), m_seed));
     addMoreMenu();
@@ -128,8 +130,8 @@ RunToolBar::RunToolBar(Settings *settings, QWidget *parent)
         m_settings->setContextTokens(contextTokens());
     };
     connect(m_temperature, &QDoubleSpinBox::valueChanged, this, remember);
-    for (QSpinBox *box : {m_seed, m_maxTokens})
-        connect(box, &QSpinBox::valueChanged, this, remember);
+    connect(m_seed, &SeedBox::valueChanged, this, remember);
+    connect(m_maxTokens, &QSpinBox::valueChanged, this, remember);
     connect(m_more, &MorePanel::changed, this, remember);
     connect(m_maxTokens, &QSpinBox::valueChanged, this, &RunToolBar::maxTokensChanged);
     for (QAction *action : {m_kvCache, m_reuse})
@@ -298,7 +300,7 @@ SamplingParams RunToolBar::sampling() const
 {
     SamplingParams params = m_more->sampling();
     params.temperature = static_cast<float>(m_temperature->value());
-    params.seed = static_cast<std::uint64_t>(m_seed->value());
+    params.seed = m_seed->value();
     return params;
 }
 
@@ -306,7 +308,7 @@ void RunToolBar::setSampling(const SamplingParams &sampling)
 {
     m_temperature->setValue(static_cast<double>(sampling.temperature));
     m_more->setSampling(sampling);
-    m_seed->setValue(static_cast<int>(sampling.seed));
+    m_seed->setValue(sampling.seed);
 }
 
 int RunToolBar::contextTokens() const

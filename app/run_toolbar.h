@@ -22,6 +22,7 @@ class QToolButton;
 namespace lectern {
 
 class MorePanel;
+class SeedBox;
 
 class RunToolBar : public QToolBar
 {
@@ -97,7 +98,7 @@ private:
     QAction *m_reuse = nullptr;
     QSpinBox *m_maxTokens;
     QDoubleSpinBox *m_temperature;
-    QSpinBox *m_seed;
+    SeedBox *m_seed;
 };
 
 } // namespace lectern

@@ -189,41 +189,41 @@ void MessageBar::setTheme(const Theme &theme)
 
 void MessageBar::showMessage(Kind kind, const QString &text, const QString &actionText, std::function<void()> action)
 {
+    present(kind, text, {}, actionText, std::move(action), kind == Kind::Info);
+}
+
+void MessageBar::showProgress(const QString &text, const QString &actionText, std::function<void()> action)
+{
+    present(Kind::Info, text, {}, actionText, std::move(action), false);
+}
+
+void MessageBar::showProblem(Kind kind, const QString &headline, const QString &detail)
+{
+    present(kind, headline, detail, {}, nullptr, kind == Kind::Info);
+}
+
+void MessageBar::present(Kind kind, const QString &text, const QString &detail, const QString &actionText,
+                         std::function<void()> action, bool leaves)
+{
     m_kind = kind;
     m_callback = std::move(action);
+    m_leaves = leaves;
     const QString names[] = {tr("Note"), tr("Warning"), tr("Error")};
     m_icon->setAccessibleName(names[static_cast<int>(kind)]);
     m_text->setText(text);
-    m_detail->clear();
-    m_detail->hide();
-    m_text->setAccessibleName(tr("%1: %2", "kind of message, its text").arg(names[static_cast<int>(kind)], text));
+    m_detail->setText(detail);
+    m_detail->setVisible(!detail.isEmpty());
+    const QString said = tr("%1: %2", "kind of message, its text").arg(names[static_cast<int>(kind)], text);
+    m_text->setAccessibleName(detail.isEmpty() ? said : said + QLatin1Char(' ') + detail);
     setAccessibleName(m_text->accessibleName());
     m_action->setText(actionText);
     m_action->setVisible(!actionText.isEmpty());
     setTheme(m_theme);
     show();
     place();
-    m_leaves = kind == Kind::Info;
     restartLife();
     QAccessibleEvent alert(this, QAccessible::Alert);
     QAccessible::updateAccessibility(&alert);
-}
-
-void MessageBar::showProgress(const QString &text, const QString &actionText, std::function<void()> action)
-{
-    showMessage(Kind::Info, text, actionText, std::move(action));
-    m_leaves = false;
-    restartLife();
-}
-
-void MessageBar::showProblem(Kind kind, const QString &headline, const QString &detail)
-{
-    showMessage(kind, headline);
-    m_text->setAccessibleName(m_text->accessibleName() + QLatin1Char(' ') + detail);
-    setAccessibleName(m_text->accessibleName());
-    m_detail->setText(detail);
-    m_detail->setVisible(!detail.isEmpty());
-    place();
 }
 
 void MessageBar::dismiss()

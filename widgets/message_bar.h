@@ -7,6 +7,7 @@
 #include "widgets/theme.h"
 
 #include <QFrame>
+#include <QPointer>
 
 #include <functional>
 
@@ -49,6 +50,8 @@ protected:
     void leaveEvent(QEvent *event) override;
 
 private:
+    void present(Kind kind, const QString &text, const QString &detail, const QString &actionText,
+                 std::function<void()> action, bool leaves);
     void place();
     void restartLife();
     QLabel *m_icon;
@@ -60,7 +63,7 @@ private:
     Kind m_kind = Kind::Info;
     QTimer *m_life; // of a note
     bool m_leaves = false;
-    QWidget *m_floor = nullptr;
+    QPointer<QWidget> m_floor;
     std::function<void()> m_callback;
 };
 

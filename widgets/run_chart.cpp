@@ -217,6 +217,7 @@ void RunChart::replotLater()
     }
 }
 
+// Before every replot, asked for by this chart or not: what is painted reads the record, which may have grown since.
 void RunChart::catchUp()
 {
     m_isStale = false;

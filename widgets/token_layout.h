@@ -14,7 +14,8 @@ class TokenLayout : public QPlainTextDocumentLayout
     Q_OBJECT
 
 public:
-    // `spans` are those of the document's text, ascending; they outlive the layout and may change before it is asked.
+    // `spans` are those of the document's text, ascending. They may change, and go before the layout does, as long as
+    // nobody asks it for lines any more.
     TokenLayout(QTextDocument *document, const std::vector<TokenSpan> *spans);
 
     // Lays the block out where that has not been done: all that needs a line goes through here.

@@ -120,8 +120,8 @@ void SessionController::setState(SessionState state)
     if (state == m_state)
         return;
     m_state = state;
-    const bool usesAllCores = m_runningId != 0 && state != SessionState::Paused && m_model &&
-                              m_model->engine.threads >= cpuCoreCount();
+    const bool usesAllCores =
+        m_runningId != 0 && state != SessionState::Paused && m_model && m_model->engine.threads >= cpuCoreCount();
     m_clock.setCostShare(usesAllCores ? FrameClock::kShareOfBusyCores : FrameClock::kShareOfFreeCore);
     Q_EMIT stateChanged(state);
 }

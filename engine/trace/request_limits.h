@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // What a user may ask for, both ends allowed: the one table for lectern-cli, lectern's command line and the window's
-// fields. A model may allow less; the engine says so. Temperature and repetition penalty are in sampler.h.
+// fields. A model may allow less; the engine says so. Temperature and repetition penalty are in sampler.h; a seed is
+// any 64 bits.
 #pragma once
 
 #include "engine/base/cpu_features.h"
@@ -15,8 +16,6 @@ inline constexpr int kMaxOutputTokens = 1'000'000; // from 1
 inline constexpr int kMaxTopK = 1'000'000;         // from 0: off
 inline constexpr int kMaxTopCandidates = 20;       // from 0
 inline constexpr std::int64_t kMaxKvBudgetBytes = std::int64_t{1} << 50; // from 0; far above any machine's memory
-// Of the window's field and of lectern's --seed, which fills it. lectern-cli and records take any 64 bits.
-inline constexpr int kMaxFieldSeed = 2'147'483'647;
 
 inline constexpr int kMaxThreadsPerCore = 4; // beyond that every barrier waits for threads without a core
 inline int maxThreads()                      // from 0: all cores

@@ -234,13 +234,15 @@ private slots:
         addRun();
         Gate gate(queue());
         const QString folder = target() + QStringLiteral("/run");
-        m_window->exports()->writeBundle(*m_window->runs()->current(), folder, [](const Result<QStringList> &) {});
+        for (const QString &into : {folder, target() + QStringLiteral("/other")})
+            m_window->exports()->writeBundle(*m_window->runs()->current(), into, [](const Result<QStringList> &) {});
         m_window->exports()->cancel();
         gate.open();
         const QString said = outcome();
         const QString files = QStringLiteral("run.lectern.json, tokens.csv, series.csv, metrics.csv, ….");
         QVERIFY2(said.contains(QStringLiteral("13 ")), qPrintable(said));
         QVERIFY2(said.contains(QStringLiteral("left out of %1: %2").arg(folder, files)), qPrintable(said));
+        QVERIFY2(said.contains(QStringLiteral("left out of %1/other: %2").arg(target(), files)), qPrintable(said));
     }
 
     // As in a job with --screenshot, which shows no message of its own.

@@ -216,6 +216,8 @@ private slots:
                                                         QStringLiteral("--temp"), QStringLiteral("2")};
         QTest::newRow("more tokens than lectern-cli takes")
             << QStringList{QStringLiteral("--max-tokens"), QStringLiteral("1000001")};
+        QTest::newRow("a seed of more than 64 bits")
+            << QStringList{QStringLiteral("--seed"), QStringLiteral("18446744073709551616")};
         QTest::newRow("export to no name")
             << QStringList{QStringLiteral("--run"), QStringLiteral("a"), QStringLiteral("--export"), QString(),
                            QStringLiteral("--quit")};

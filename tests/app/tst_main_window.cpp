@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Runs in the real window with the real engine, driven by keys and mouse.
+#include "app/seed_box.h"
 #include "engine/trace/run_json.h"
 #include "tests/app/window_fixture.h"
 #include "tests/support/models.h"
@@ -159,12 +160,32 @@ private slots:
         QCOMPARE(selection->hovered().runId, 0);
     }
 
+    // One chart is painted a frame: no one waits for ever where every frame finds the run longer.
+    void everyChartHasItsTurnWhileARunGrowsInEveryFrame()
+    {
+        QVERIFY(load(tinyPath()));
+        editor()->replaceText(QStringLiteral("the model"));
+        const int id = run();
+        QVERIFY(id > 0);
+        std::vector<std::unique_ptr<QSignalSpy>> painted;
+        for (const NamedChart &chart : m_window->charts())
+            painted.push_back(
+                std::make_unique<QSignalSpy>(chart.chart->findChild<QCustomPlot *>(), &QCustomPlot::afterReplot));
+        QSignalSpy frames(m_window->session()->frameClock(), &FrameClock::frame);
+        for (int i = 0; i < 12; ++i) {
+            m_window->runs()->notifyChanged(id);
+            QVERIFY(frames.wait());
+        }
+        for (const auto &times : painted)
+            QVERIFY2(times->size() >= 3, qPrintable(QString::number(times->size())));
+    }
+
     // ollama#5044
     void theSeedLeavesTheTemperatureAlone()
     {
         QVERIFY(load(tinyPath()));
         auto *temperature = m_window->findChild<QDoubleSpinBox *>(QStringLiteral("temperature"));
-        auto *seed = m_window->findChild<QSpinBox *>(QStringLiteral("seed"));
+        auto *seed = m_window->findChild<SeedBox *>(QStringLiteral("seed"));
         const auto enter = [](QAbstractSpinBox *box, const char *text) {
             box->setFocus();
             box->selectAll();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The real window as a piece of furniture: sizes, panes, settings, names and keys of its inputs.
+#include "app/seed_box.h"
 #include "app/window_layout.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/message_bar.h"
@@ -66,6 +67,27 @@ private slots:
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);
         QVERIFY(bar->isHidden());
         QVERIFY(QApplication::focusWidget()); // the keyboard goes on somewhere
+    }
+
+    void aSeedIsAnyNumberOf64BitsInTheFieldAndItsTwin()
+    {
+        m_window->findChild<QToolButton *>(QStringLiteral("samplingButton"))->menu()->popup({10, 10});
+        SeedBox *field = m_window->findChild<SeedBox *>(QStringLiteral("seed"));
+        SeedBox *twin = m_window->findChild<SeedBox *>(QStringLiteral("seedTwin"));
+        const auto text = [](const SeedBox *box) { return box->findChild<QLineEdit *>()->text(); };
+        twin->selectAll();
+        QTest::keyClicks(twin, QStringLiteral("1844674a407370955161-45")); // the last 5 is too much
+        QCOMPARE(field->value(), 18446744073709551614u);
+        QCOMPARE(text(field), QStringLiteral("18446744073709551614"));
+        field->stepBy(10);
+        QCOMPARE(text(twin), QStringLiteral("18446744073709551615"));
+        twin->selectAll();
+        QTest::keyClick(twin, Qt::Key_Backspace);
+        QTest::keyClick(twin, Qt::Key_Return); // empty: the seed stays
+        QCOMPARE(text(twin), QStringLiteral("18446744073709551615"));
+        field->setValue(3);
+        QTest::keyClick(twin, Qt::Key_PageDown);
+        QCOMPARE(field->value(), quint64(0));
     }
 
     void oneEnlargedPaneGivesAllBackAgain()
@@ -187,7 +209,7 @@ private slots:
         QVERIFY(load(tinyPath()));
         enter("maxTokens", "77");
         enter("temperature", "0.7");
-        enter("seed", "5");
+        enter("seed", "18446744073709551615");
         click("lens2");
         click("chatMode");
         click("rawMode");
@@ -212,7 +234,7 @@ private slots:
         QCOMPARE(places(), own);
         QCOMPARE(m_window->findChild<QSpinBox *>(QStringLiteral("maxTokens"))->value(), 77);
         QCOMPARE(m_window->findChild<QDoubleSpinBox *>(QStringLiteral("temperature"))->value(), 0.7);
-        QCOMPARE(m_window->findChild<QSpinBox *>(QStringLiteral("seed"))->value(), 5);
+        QCOMPARE(m_window->findChild<SeedBox *>(QStringLiteral("seed"))->value(), ~quint64(0));
         QCOMPARE(answer()->lens(), AnswerLens::Latency);
         QVERIFY(m_window->findChild<QAbstractButton *>(QStringLiteral("lens2"))->isChecked());
         QCOMPARE(promptPane()->mode(), PromptMode::Raw);
@@ -332,6 +354,7 @@ private slots:
         QTest::mouseMove(handle, grip - QPoint(0, 25));
         QTest::mouseRelease(handle, Qt::LeftButton, {}, grip - QPoint(0, 25));
         const QList<int> moved = splitter->sizes();
+        QVERIFY(moved != before);
         m_window->setTheme(ThemeChoice::Dark, false);
         settle();
         QCOMPARE(splitter->sizes(), moved);

@@ -54,15 +54,14 @@ protected:
         QTest::keyClicks(editor(), text);
     }
 
-    // Runs what is in the editor to its end with the keyboard, and until every chart shows it; the run's id, 0 if it was
-    // refused.
+    // Runs what is in the editor to its end with the keyboard, and until every chart shows it; the run's id, 0 if it
+    // was refused.
     int run()
     {
         QSignalSpy ended(m_window.get(), &MainWindow::runEnded);
         QTest::keyClick(m_window.get(), Qt::Key_Return, Qt::ControlModifier);
-        const bool isShown = (!ended.isEmpty() || ended.wait(kRunMs)) && QTest::qWaitFor([this] {
-            return !m_window->session()->frameClock()->isPending();
-        });
+        const bool isShown = (!ended.isEmpty() || ended.wait(kRunMs)) &&
+                             QTest::qWaitFor([this] { return !m_window->session()->frameClock()->isPending(); });
         return isShown ? ended.at(0).at(0).toInt() : -1;
     }
 

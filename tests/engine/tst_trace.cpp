@@ -159,7 +159,8 @@ private slots:
         QVERIFY(!metrics.kvUsedBytes && !metrics.kvAllocatedBytes); // no sample, so not 0
         QCOMPARE(metrics.ttftNs.has_value(), !times.isEmpty() && times.first() > 0);
         QCOMPARE(metrics.endToEndNs, metrics.ttftNs);
-        QVERIFY(toJson(record).find("null") != std::string::npos);
+        for (const char *key : {"kvUsedBytes", "kvAllocatedBytes", "stepSlopeErrorNsPerToken"})
+            QVERIFY2(toJson(record).find(std::string("\"") + key + "\":null") != std::string::npos, key);
     }
 
     // Public case 65: one unit, nanoseconds, everywhere.
