@@ -216,7 +216,14 @@ void RunChart::drawStrip(QCPPainter *painter)
     while (limit > least && widthAt(limit) > line.width()) {
         limit -= 4;
     }
-    while (namesRuns && entries.size() > 2 && widthAt(limit) > line.width() + 1) {
+    auto named =
+        std::count_if(entries.begin(), entries.end(), [](const LegendEntry &entry) { return entry.style >= 0; });
+    while (namesRuns && named > 1 && widthAt(limit) > line.width() + 1) {
+        if (entries.front().style < 0) { // a run's name says more
+            entries.erase(entries.begin());
+            continue;
+        }
+        --named;
         entries.erase(entries.end() - (rest > 0 ? 2 : 1), entries.end());
         entries.push_back({tr("+ %n more", "runs without room in the legend", ++rest), Swatch::None, {}, -1, false});
     }

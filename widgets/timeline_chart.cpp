@@ -142,9 +142,10 @@ std::vector<LegendEntry> TimelineChart::legend() const
     if (runs().size() < 2) {
         return {}; // the parts are named where they are
     }
-    return {{tr("tokenize"), Swatch::Fill, theme().tokenizeColor},
-            {tr("prefill"), Swatch::Fill, theme().prefillColor},
-            {tr("decode, one bar a token"), Swatch::Bars, theme().decodeColor}};
+    // The last gives way where there is little room: the smallest part.
+    return {{tr("prefill"), Swatch::Fill, theme().prefillColor},
+            {tr("decode, one bar a token"), Swatch::Bars, theme().decodeColor, -1, false, tr("decode")},
+            {tr("tokenize"), Swatch::Fill, theme().tokenizeColor}};
 }
 
 QString TimelineChart::describe() const

@@ -233,35 +233,6 @@ private slots:
     }
 
     // The engine never waits for the window: it comes to its end while the GUI thread stands still in one frame.
-    void everyChartHasItsTurnAlsoWhereTheRunGrowsInEveryFrame()
-    {
-        QVERIFY(load(tinyPath()));
-        editor()->replaceText(QStringLiteral("the model"));
-        FrameClock *clock = m_window->session()->frameClock();
-        const auto step = [this] {
-            QTest::keyClick(m_window.get(), Qt::Key_F10);
-            return QTest::qWaitFor([this] { return state() == SessionState::Paused; }, test::kRunMs);
-        };
-        QVERIFY(step() && step());
-        QTRY_VERIFY(!clock->isPending());
-        std::vector<std::unique_ptr<QSignalSpy>> painted;
-        for (const NamedChart &chart : m_window->charts())
-            for (const auto *plot : chart.chart->findChildren<QCustomPlot *>())
-                painted.push_back(std::make_unique<QSignalSpy>(plot, &QCustomPlot::afterReplot));
-        QCOMPARE(painted.size(), std::size_t{3});
-        clock->setIntervalMs(test::kRunMs); // frames only from here
-        for (int i = 0; i < 6; ++i) {
-            QVERIFY(step());
-            Q_EMIT clock->frame();
-            QTRY_VERIFY(painted[0]->size() + painted[1]->size() + painted[2]->size() > i);
-        }
-        for (const auto &chart : painted)
-            QVERIFY(chart->size() >= 2);
-        clock->setIntervalMs(0);
-        pressStop();
-        QTRY_COMPARE(state(), SessionState::Ready);
-    }
-
     void theEngineGoesOnWhilePaintingIsSlow()
     {
         Script script;
