@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
+#include <unistd.h>
 
 namespace lectern::cli {
 
@@ -38,9 +39,8 @@ void printTable(const BenchRounds &rounds, const Model &model, const BackendInfo
                 backend.name.c_str(), backend.instructionSet.c_str(), backend.threads);
     for (const BenchSeries &series : rounds.series()) {
         const Spread rate = rateOf(series.tokens, series.seconds);
-        const std::string name = series.isPrefill() ? "prefill" : "decode at " + std::to_string(series.depth);
-        std::printf("%-16s %6d tokens  %10.1f ± %6.1f tok/s  %7.2f GB/s\n", name.c_str(), series.tokens, rate.mean,
-                    rate.stddev, bytesPerSecond(series) / 1e9);
+        std::printf("%-16s %6d tokens  %10.1f ± %6.1f tok/s  %7.2f GB/s\n", series.name().c_str(), series.tokens,
+                    rate.mean, rate.stddev, bytesPerSecond(series) / 1e9);
     }
     const Spread probe = rounds.readBandwidth();
     std::printf("%-16s %6zu MiB     %10.2f ± %6.2f GB/s\n", "read bandwidth", BandwidthProbe::kBytes >> 20,
@@ -88,6 +88,13 @@ void printJson(const BenchRounds &rounds, const Model &model, const BackendInfo 
     print(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
+// One line that is written over and over, on a terminal alone.
+void sayProgress(const std::string &text)
+{
+    if (isatty(STDERR_FILENO))
+        std::fprintf(stderr, "\r\033[K%s", text.c_str());
+}
+
 int run(const Options &options)
 {
     StopFlag stop;
@@ -109,7 +116,9 @@ int run(const Options &options)
     if (!backend)
         return failed(backend.error());
     BenchRounds rounds(*model, **backend, plan, stop);
-    if (const Result<void> done = rounds.run(); !done)
+    const Result<void> done = rounds.run(sayProgress);
+    sayProgress("");
+    if (!done)
         return failed(done.error());
     if (options.asJson)
         printJson(rounds, *model, (*backend)->info(), plan.rounds);

@@ -32,6 +32,11 @@ Spread rateOf(double amountPerRound, const std::vector<double> &seconds)
     return spread;
 }
 
+std::string BenchSeries::name() const
+{
+    return isPrefill() ? "prefill" : "decode at " + std::to_string(depth);
+}
+
 Result<void> checkPlan(const BenchPlan &plan, const ModelSpec &spec)
 {
     std::int64_t most = 0;
@@ -122,10 +127,11 @@ Result<void> BenchRounds::measure(BenchSeries &series, int tokens, bool counts)
     return {};
 }
 
-Result<void> BenchRounds::run()
+Result<void> BenchRounds::run(const std::function<void(const std::string &)> &say)
 {
     if (Result<void> ready = reserveMemory(); !ready)
         return ready;
+    say("preparing");
     for (const int count : m_plan.prompts)
         if (Result<void> added = add(count, -1); !added)
             return added;
@@ -143,10 +149,14 @@ Result<void> BenchRounds::run()
             return done;
     }
     for (int round = 0; round < m_plan.rounds; ++round) {
+        const std::string turn = "round " + std::to_string(round + 1) + " of " + std::to_string(m_plan.rounds) + ": ";
+        say(turn + "read bandwidth");
         m_probeSeconds.push_back(static_cast<double>(BandwidthProbe::kBytes) / probe->measure());
-        for (BenchSeries &series : m_series)
+        for (BenchSeries &series : m_series) {
+            say(turn + series.name() + ", " + countOf(static_cast<std::uint64_t>(series.tokens), "token"));
             if (Result<void> done = measure(series, series.tokens, true); !done)
                 return done;
+        }
     }
     return {};
 }

@@ -6,7 +6,9 @@
 #include "engine/backend/backend.h"
 #include "engine/cli/bandwidth_probe.h"
 
+#include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace lectern::cli {
@@ -21,6 +23,7 @@ struct BenchSeries
     std::vector<double> seconds;
 
     bool isPrefill() const { return depth < 0; }
+    std::string name() const; // "prefill", "decode at 4096"
 };
 
 struct Spread
@@ -48,8 +51,8 @@ public:
     // Model, backend and flag must outlive it.
     BenchRounds(const Model &model, Backend &backend, BenchPlan plan, const StopFlag &stop);
 
-    // Fills the caches of all depths, warms up, measures. Cancelled when the flag is set.
-    Result<void> run();
+    // Fills the caches of all depths, warms up, measures. Cancelled when the flag is set. `say` hears what comes next.
+    Result<void> run(const std::function<void(const std::string &)> &say);
 
     const std::vector<BenchSeries> &series() const { return m_series; }
     Spread readBandwidth() const { return rateOf(static_cast<double>(BandwidthProbe::kBytes), m_probeSeconds); }

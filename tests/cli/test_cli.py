@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import pathlib
+import pty
 import subprocess
 import sys
 import unittest
@@ -224,6 +225,18 @@ class Numbers(CliTest):
         self.assertIn("259", self.refused(1, "logits", "--model", self.model, "--ids", "259", "--out", out))
         self.assertFalse(out.exists())
         self.refused(1, "logits", "--model", self.model, "--ids", "1", "--out", self.folder / "missing" / "no.f32")
+
+    def test_bench_says_on_a_terminal_what_it_is_at(self):
+        ours, theirs = pty.openpty()
+        bench = [CLI, "bench", "--model", str(self.model), "-p", "8", "-n", "2", "-d", "0", "-r", "2"]
+        done = subprocess.run(bench, stdout=subprocess.PIPE, stderr=theirs, check=True)
+        os.close(theirs)
+        said = os.read(ours, 65536)
+        os.close(ours)
+        for text in [b"round 1 of 2: prefill, 8 tokens", b"round 2 of 2: decode at 0, 2 tokens"]:
+            self.assertIn(text, said)
+        self.assertTrue(said.endswith(b"\r\x1b[K"))
+        self.assertNotIn(b"round", done.stdout)
 
     def test_bench_measures_prefill_decode_and_bandwidth(self):
         report = json.loads(self.ok("bench", "--model", self.model, "-p", "8,70", "-n", "4", "-d", "0,64", "-r", "2", "--json"))
