@@ -42,6 +42,8 @@ QToolBar QToolButton[primary="true"]:hover, QPushButton[primary="true"]:hover { 
 QToolBar QToolButton[primary="true"]:disabled, QPushButton[primary="true"]:disabled {
     background: @button; color: @disabled; border-color: @border; }
 QToolButton:focus, QPushButton:focus { border-color: @accent; }
+QPushButton:flat { border: 1px solid transparent; background: transparent; color: @accent; }
+QPushButton:flat:hover, QPushButton:flat:focus { border-color: @accent; border-radius: @radius; }
 QPlainTextEdit, QLineEdit#systemPrompt { background: @card; }
 QSplitter::handle { background: transparent; }
 QLabel[muted="true"] { color: @muted; }

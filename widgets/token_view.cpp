@@ -138,10 +138,26 @@ void TokenView::appendNew()
         insertSpans(fresh);
 }
 
+// An answer stays at its end while it grows, unless the reader has scrolled up.
+bool TokenView::followsEnd() const
+{
+    const QScrollBar *bar = verticalScrollBar();
+    return m_part == TokenPart::Output && bar->value() >= bar->maximum() - 1;
+}
+
+// A longer line below the answer takes height away from it.
+void TokenView::resizeEvent(QResizeEvent *event)
+{
+    const bool wasAtEnd = followsEnd();
+    TokenTextEdit::resizeEvent(event);
+    if (wasAtEnd)
+        verticalScrollBar()->setValue(verticalScrollBar()->maximum());
+}
+
 void TokenView::insertSpans(const SpannedText &text)
 {
     QScrollBar *bar = verticalScrollBar();
-    const bool followsEnd = m_part == TokenPart::Output && bar->value() >= bar->maximum() - 1;
+    const bool wasAtEnd = followsEnd();
     const int scrollValue = bar->value();
 
     // Inserted in portions so that no paragraph is ever laid out at more than about twice its limit.
@@ -169,7 +185,7 @@ void TokenView::insertSpans(const SpannedText &text)
     }
     if (selection() && owns(selection()->hovered()))
         setSpans(std::move(spans)); // the hovered token may be among the new ones
-    bar->setValue(followsEnd ? bar->maximum() : scrollValue);
+    bar->setValue(wasAtEnd ? bar->maximum() : scrollValue);
     // The document repaints the paragraph that grew; shades of the latency lens move with the typical step.
     if (m_lens == AnswerLens::Latency)
         viewport()->update();

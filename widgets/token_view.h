@@ -36,10 +36,12 @@ protected:
     TokenRef refOf(const TokenSpan &span) const override;
     bool owns(const TokenRef &token) const override;
     QString toolTipOf(const TokenSpan &span) const override;
+    void resizeEvent(QResizeEvent *event) override;
 
 private:
     const std::vector<TokenRecord> &tokens() const;
     void insertSpans(const SpannedText &text);
+    bool followsEnd() const;
     void softenLastBlock();
     void rebuild();
     double strengthOf(const TokenRecord &token) const; // 0..1 for the latency and probability lenses

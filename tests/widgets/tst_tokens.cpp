@@ -224,6 +224,20 @@ private slots:
         QVERIFY2(late < 3 * early, qPrintable(QStringLiteral("%1 ns early, %2 ns late").arg(early).arg(late)));
     }
 
+    void theViewStaysAtTheEndWhereItGetsSmaller()
+    {
+        TokenView view(QStringLiteral("empty"));
+        view.resize(300, 120);
+        view.show();
+        view.showAnswer(1, recordOf(400, " word"));
+        QScrollBar *bar = view.verticalScrollBar();
+        bar->setValue(bar->maximum());
+        const int before = bar->maximum();
+        view.resize(300, 70);
+        QVERIFY(bar->maximum() > before);
+        QCOMPARE(bar->value(), bar->maximum());
+    }
+
     // jan#2818: the view stays where the user scrolled while text arrives.
     void theViewStaysWhereTheUserScrolled()
     {
