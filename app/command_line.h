@@ -19,7 +19,7 @@ struct CommandLine
     QString model;     // --model
     LoadOptions load;
     std::optional<QString> prompt; // --run
-    QString systemPrompt; // --system
+    QString systemPrompt;          // --system
     std::optional<PromptMode> promptMode;
     std::optional<int> contextTokens; // 0: the model's own; load.contextTokens stays as it is
     std::optional<int> maxTokens;

@@ -33,8 +33,8 @@ public:
     void setLens(AnswerLens lens);
 
     void showRun(int runId, std::shared_ptr<const RunRecord> record); // nullptr: empty
-    void appendNew();    // its record grew: the text
-    void updateFooter(); // the figures, together with those of the charts
+    void appendNew();                                                 // its record grew: the text
+    void updateFooter();                                              // the figures, together with those of the charts
     TokenView *view() const { return m_view; }
     void addOffer(QWidget *offer); // shown in the place of the answer while it is wanted
     void setOffered(bool isOffered);

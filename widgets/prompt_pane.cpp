@@ -23,17 +23,6 @@
 
 namespace lectern {
 
-namespace {
-
-// The caption has one line.
-QString shortened(const QString &title)
-{
-    constexpr qsizetype kLongest = 30;
-    return title.size() <= kLongest ? title : title.left(kLongest - 1).trimmed() + QChar(0x2026);
-}
-
-} // namespace
-
 PromptPane::PromptPane(QWidget *parent)
     : QFrame(parent)
     , m_theme(Theme::light())
@@ -376,8 +365,9 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
     const bool isEdited = isPromptOf(*record);
     m_editor->setRunId(isEdited ? runId : 0);
     const int count = static_cast<int>(record->promptTokens.size());
-    QString caption = isEdited ? tr("Sent to the model: %Ln token(s)", nullptr, count)
-                               : tr("Prompt of “%1”: %Ln token(s)", nullptr, count).arg(shortened(title));
+    QString caption = isEdited
+                          ? tr("Sent to the model: %Ln token(s)", nullptr, count)
+                          : tr("Prompt of “%1”: %Ln token(s)", nullptr, count).arg(shortened(title, 30)); // one line
     if (record->reusedTokens > 0)
         caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(formatCount(record->reusedTokens));
     std::size_t ownBegin = 0;

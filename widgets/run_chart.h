@@ -146,7 +146,7 @@ private:
     QVector<ShownRun> m_runs;
     QString m_xName, m_xShortName, m_yName;
     bool m_hasNameRow = true; // below the tick labels
-    QCPRange m_xRange{0, 1}; // of all data
+    QCPRange m_xRange{0, 1};  // of all data
     std::optional<QCPRange> m_zoom;
     std::optional<QFont> m_exportFont; // while exporting
     bool m_isStale = false;            // changed since the last replot

@@ -363,8 +363,9 @@ void RunChart::paintTo(QCPPainter *painter, const QSize &size, const Theme &them
     if (const ShownRun *run = currentRun()) {
         const RunRecord &record = *run->record;
         QStringList source{
-            m_runs.size() < 2 ? run->title
-                              : tr("%1 and %n more run(s)", nullptr, static_cast<int>(m_runs.size()) - 1).arg(run->title),
+            m_runs.size() < 2
+                ? run->title
+                : tr("%1 and %n more run(s)", nullptr, static_cast<int>(m_runs.size()) - 1).arg(run->title),
             (modelTitle(record.model) + u' ' + singleLine(QString::fromStdString(record.model.quantisation))).trimmed(),
             singleLine(QString::fromStdString(record.engine.backend)).toUpper()};
         source.removeAll(QString());

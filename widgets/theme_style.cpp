@@ -124,7 +124,8 @@ void applyTheme(QApplication &application, const Theme &theme)
     application.setStyle(QStringLiteral("Fusion"));
     application.setPalette(theme.palette());
     QPalette boxes = theme.palette();
-    boxes.setColor(QPalette::Window, theme.mutedText); // Fusion derives the frame of a box from it: unseen on dark cards
+    boxes.setColor(QPalette::Window,
+                   theme.mutedText); // Fusion derives the frame of a box from it: unseen on dark cards
     application.setPalette(boxes, "QCheckBox");
     application.setFont(font);
     application.setStyleSheet(styleSheet(theme, font));

@@ -190,4 +190,9 @@ QString hexBytes(const std::string &bytes)
         QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())).toHex(' ').toUpper());
 }
 
+QString shortened(const QString &text, qsizetype most)
+{
+    return text.size() <= most ? text : text.left(most - 1).trimmed() + QChar(0x2026);
+}
+
 } // namespace lectern

@@ -26,4 +26,6 @@ QString backendName(const std::string &backend);
 QString visibleTokenText(const std::string &bytes);
 QString hexBytes(const std::string &bytes); // "E9 91 AB"
 
+QString shortened(const QString &text, qsizetype most); // in characters, “…” at its end
+
 } // namespace lectern

@@ -80,7 +80,8 @@ constexpr MetricDefinition kDefinitions[] = {
      ""},
     {"step_slope_error_ns_per_token", "ns/token",
      QT_TRANSLATE_NOOP("lectern::MetricDefinition",
-                       "Standard error of that slope, of the same fit: how far chance alone would move it. Steps that are slow together count as fewer."),
+                       "Standard error of that slope, of the same fit: how far chance alone would move it. Steps that "
+                       "are slow together count as fewer."),
      ""},
     {"kv_used_bytes", "bytes",
      QT_TRANSLATE_NOOP(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run_store.h"
 
+#include "app/core/format.h"
+
 #include <algorithm>
 #include <array>
 
@@ -33,7 +35,7 @@ QString tidyTitle(const QString &title)
         return c.category() == QChar::Other_Control || (c >= QChar(0x202A) && c <= QChar(0x202E)) ||
                (c >= QChar(0x2066) && c <= QChar(0x2069));
     });
-    return tidy.size() <= kLongest ? tidy : tidy.left(kLongest - 1) + QChar(0x2026);
+    return shortened(tidy, kLongest);
 }
 
 } // namespace

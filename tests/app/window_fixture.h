@@ -39,6 +39,12 @@ protected:
     QAction *action(const char *name) const { return m_window->findChild<QAction *>(QLatin1String(name)); }
     void setMaxTokens(int count) { m_window->findChild<QSpinBox *>(QStringLiteral("maxTokens"))->setValue(count); }
 
+    static void settle() // layouts post layouts
+    {
+        for (int i = 0; i < 8; ++i)
+            QCoreApplication::processEvents();
+    }
+
     bool load(const QString &path)
     {
         QSignalSpy loaded(m_window.get(), &MainWindow::loadEnded);

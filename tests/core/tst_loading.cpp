@@ -5,11 +5,11 @@
 #include "tests/support/scripted_session.h"
 #include "tests/support/tiny_model.h"
 
-#include <algorithm>
 #include <QFileInfo>
 #include <QSignalSpy>
 #include <QTemporaryDir>
 #include <QTest>
+#include <algorithm>
 
 #include <thread>
 
