@@ -2005,6 +2005,10 @@
             <numerusform>+ %n weitere Läufe</numerusform>
         </translation>
     </message>
+    <message>
+        <source>decode</source>
+        <translation type="unfinished">Decode</translation>
+    </message>
 </context>
 <context>
     <name>lectern::TokenToolTip</name>
