@@ -2007,7 +2007,7 @@
     </message>
     <message>
         <source>decode</source>
-        <translation type="unfinished">Decode</translation>
+        <translation>Decode</translation>
     </message>
 </context>
 <context>
