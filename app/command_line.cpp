@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/command_line.h"
 
+#include "app/seed_box.h"
 #include "engine/trace/request_limits.h"
 
 #include <QCommandLineParser>
 #include <QCoreApplication>
 #include <QFileInfo>
 
-#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 
@@ -49,13 +49,11 @@ double number(const QCommandLineParser &parser, const QString &option, double le
 
 std::uint64_t seed(const QCommandLineParser &parser)
 {
-    const QByteArray text = parser.value(str("seed")).toUtf8();
-    std::uint64_t value = 0;
-    const auto [rest, problem] = std::from_chars(text.cbegin(), text.cend(), value);
-    if (problem != std::errc() || rest != text.cend())
+    const std::optional<quint64> value = seedIn(parser.value(str("seed")));
+    if (!value)
         usageError(str("--seed needs a whole number of at most 64 bits, 0 or more, not \"%1\"")
                        .arg(parser.value(str("seed"))));
-    return value;
+    return *value;
 }
 
 template <class T>

@@ -7,13 +7,14 @@
 #include <charconv>
 #include <cstdlib>
 #include <limits>
-#include <optional>
 
 namespace lectern {
 
 namespace {
 
 constexpr quint64 kMost = std::numeric_limits<quint64>::max();
+
+} // namespace
 
 std::optional<quint64> seedIn(const QString &text)
 {
@@ -22,8 +23,6 @@ std::optional<quint64> seedIn(const QString &text)
     const auto [rest, problem] = std::from_chars(bytes.cbegin(), bytes.cend(), value);
     return problem == std::errc() && rest == bytes.cend() ? std::optional(value) : std::nullopt;
 }
-
-} // namespace
 
 SeedBox::SeedBox(QWidget *parent)
     : QAbstractSpinBox(parent)

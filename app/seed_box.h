@@ -4,7 +4,11 @@
 
 #include <QAbstractSpinBox>
 
+#include <optional>
+
 namespace lectern {
+
+std::optional<quint64> seedIn(const QString &text); // digits alone, nothing around them
 
 class SeedBox : public QAbstractSpinBox
 {
