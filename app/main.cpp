@@ -6,6 +6,7 @@
 
 #include <QApplication>
 #include <QDir>
+#include <QScreen>
 #include <QTemporaryDir>
 
 #include <csignal>
@@ -80,6 +81,9 @@ int main(int argc, char **argv)
         window.setTheme(line.theme.value_or(settings.theme()), line.isProjector || settings.isProjector());
     if (!line.windowSize.isEmpty())
         window.resetLayout(line.windowSize);
+    else if (const QSize room = window.screen()->availableSize();
+             !line.quits && window.size().boundedTo(room) != window.size())
+        window.resetLayout(window.size().boundedTo(room)); // a first start on a small projector
 
     Job job(&window, line);
     QObject::connect(&job, &Job::finished, &application, [&line](int exitCode) {
