@@ -75,7 +75,19 @@ struct KvGrew // blocks were taken from the pool
     KvSample kv;
 };
 
-using EventBody = std::variant<LoadProgress, Queued, Tokenized, PrefillChunk, TokenProduced, KvGrew, Finished, Failed>;
+struct PassTraced // right before what came out of the pass
+{
+    PassRecord pass;
+};
+
+struct Preempted
+{
+    PreemptionRecord preemption;
+    KvSample kv;
+};
+
+using EventBody = std::variant<LoadProgress, Queued, Tokenized, PrefillChunk, TokenProduced, KvGrew, PassTraced,
+                               Preempted, Finished, Failed>;
 
 struct Event
 {
