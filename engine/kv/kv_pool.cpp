@@ -26,13 +26,25 @@ std::uint64_t KvPool::allocatedBytes() const
     return bytes;
 }
 
-int KvPool::capacityTokens() const
+// Windowed groups have room for as many sequences as the pool was made for.
+template <class Count>
+int KvPool::endlessTokens(Count count) const
 {
     int tokens = std::numeric_limits<int>::max();
     for (std::size_t i = 0; i < m_blocks.size(); ++i)
         if (layout().groups[i].window == 0)
-            tokens = std::min(tokens, m_blocks[i].count() * kKvBlockTokens);
+            tokens = std::min(tokens, count(m_blocks[i]) * kKvBlockTokens);
     return tokens;
+}
+
+int KvPool::capacityTokens() const
+{
+    return endlessTokens([](const BlockAllocator &blocks) { return blocks.count(); });
+}
+
+int KvPool::freeTokens() const
+{
+    return endlessTokens([](const BlockAllocator &blocks) { return blocks.freeCount(); });
 }
 
 Result<KvCapacity> planKvCapacity(const KvLayout &layout, std::uint64_t budgetBytes, int sequences, int passTokens)

@@ -24,12 +24,16 @@ public:
     std::uint64_t allocatedBytes() const;
     // Positions that one sequence can have at most, all blocks its own.
     int capacityTokens() const;
+    int freeTokens() const; // of them, in blocks that nobody uses
 
     BlockAllocator &blocks(int group) { return m_blocks[static_cast<std::size_t>(group)]; }
     const BlockAllocator &blocks(int group) const { return m_blocks[static_cast<std::size_t>(group)]; }
     BlockAllocator &states() { return m_states; }
 
 private:
+    template <class Count>
+    int endlessTokens(Count count) const;
+
     std::unique_ptr<KvMemory> m_memory;
     std::vector<BlockAllocator> m_blocks; // [groups]
     BlockAllocator m_states;
