@@ -174,16 +174,17 @@ private slots:
     void theMemoryNeedIsKnownFromTheShape()
     {
         ModelSpec spec;
-        spec.layers = 32;
-        spec.heads = 32;
-        spec.kvHeads = 8;
-        spec.headSize = 128;
+        LayerSpec layer;
+        layer.heads = 32;
+        layer.kvHeads = 8;
+        layer.keySize = layer.valueSize = 128;
+        spec.layers.assign(32, layer);
         QCOMPARE(memoryNeed(spec, 1'048'576, KvElement::F16).kvBytesPerToken, 131'072u);
         QCOMPARE(memoryNeed(spec, 1'048'576, KvElement::F16).kvBytes, 137'438'953'472u);
-        spec.layers = 4;
-        spec.heads = 8;
-        spec.kvHeads = 2;
-        spec.headSize = 16;
+        layer.heads = 8;
+        layer.kvHeads = 2;
+        layer.keySize = layer.valueSize = 16;
+        spec.layers.assign(4, layer);
         QCOMPARE(memoryNeed(spec, 4096, KvElement::F16).kvBytes, 2'097'152u);
         QCOMPARE(memoryNeed(spec, 4096, KvElement::F32).kvBytes, 4'194'304u);
     }

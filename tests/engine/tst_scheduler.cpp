@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Several runs at once: what shares a pass, who gives way when blocks run out, what leaves the others alone.
 #include "engine/engine.h"
+#include "engine/trace/request_limits.h"
 #include "tests/support/scripted_engine.h"
 
 #include <QTest>
