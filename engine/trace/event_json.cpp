@@ -3,6 +3,7 @@
 
 #include "engine/trace/json.h"
 #include "engine/trace/names.h"
+#include "engine/trace/pass_json.h"
 
 namespace lectern {
 
@@ -85,6 +86,21 @@ struct ToJson
     Json operator()(const KvGrew &event) const
     {
         Json json = start("kvGrew");
+        json["kv"] = kvToJson(event.kv);
+        return json;
+    }
+
+    Json operator()(const PassTraced &event) const
+    {
+        Json json = start("passTraced");
+        json.update(passToJson(event.pass));
+        return json;
+    }
+
+    Json operator()(const Preempted &event) const
+    {
+        Json json = start("preempted");
+        json.update(preemptionToJson(event.preemption));
         json["kv"] = kvToJson(event.kv);
         return json;
     }

@@ -23,6 +23,7 @@ Json kvToJson(const KvSample &sample);
 Json phasesToJson(const std::vector<PhaseRecord> &phases);
 Json rangesToJson(const std::vector<TextRange> &ranges); // [[begin, end], ...]
 Json chunkToJson(const PrefillChunkRecord &chunk);
+Json preemptionToJson(const PreemptionRecord &preemption);
 Json errorToJson(const Error &error);
 Json machineToJson(const MachineInfo &machine);
 Json modelToJson(const ModelInfo &model);

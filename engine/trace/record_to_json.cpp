@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/utf8.h"
-#include "engine/trace/json.h"
-#include "engine/trace/names.h"
-#include "engine/trace/record_fields.h"
+#include "engine/trace/json_fields.h"
 
 #include <cmath>
 
@@ -32,20 +30,6 @@ Json textsToJson(const std::vector<std::string> &texts)
         list.push_back(textToJson(text));
     return list;
 }
-
-// Adds every field that it visits.
-struct WriteFields
-{
-    Json &json;
-
-    void operator()(const char *name, const std::string &text, auto...) const { json[name] = textToJson(text); }
-    void operator()(const char *name, float number, auto...) const { json[name] = floatToJson(number); }
-    template <class Plain>
-    void operator()(const char *name, const Plain &value, auto...) const
-    {
-        json[name] = value;
-    }
-};
 
 Json samplingToJson(const SamplingParams &sampling)
 {
@@ -138,6 +122,13 @@ Json chunkToJson(const PrefillChunkRecord &chunk)
     return json;
 }
 
+Json preemptionToJson(const PreemptionRecord &preemption)
+{
+    Json json = Json::object();
+    visitPreemption(preemption, WriteFields{json});
+    return json;
+}
+
 Json errorToJson(const Error &error)
 {
     return {{"code", nameOf(error.code)},
@@ -184,7 +175,8 @@ Json requestToJson(const Request &request)
             {"maxTokens", request.maxTokens},
             {"topCandidates", request.topCandidates},
             {"cache", nameOf(request.cache)},
-            {"reusesPrefix", request.reusesPrefix}};
+            {"reusesPrefix", request.reusesPrefix},
+            {"tracesOperations", request.tracesOperations}};
 }
 
 Json metricsToJson(const Metrics &metrics)

@@ -5,6 +5,7 @@
 #include "engine/trace/event.h"
 #include "engine/trace/json.h"
 #include "engine/trace/names.h"
+#include "engine/trace/pass_json.h"
 #include "engine/trace/run_from_json.h"
 
 #include <exception>
@@ -83,6 +84,8 @@ Json recordToJson(const RunRecord &record)
     json["promptTokens"] = listToJson(record.promptTokens, promptTokenToJson);
     json["outputTokens"] = listToJson(record.outputTokens, outputTokenToJson);
     json["kv"] = listToJson(record.kv, kvToJson);
+    json["preemptions"] = listToJson(record.preemptions, preemptionToJson);
+    json["passes"] = listToJson(record.passes, passToJson);
     return json;
 }
 

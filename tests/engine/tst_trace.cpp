@@ -245,6 +245,9 @@ private slots:
         QCOMPARE(loaded->engine.kvBudgetBytes, 188'743'680u);
         QCOMPARE(loaded->finishReason, FinishReason::StopString);
         QVERIFY(loaded->endedInsideCharacter);
+        QVERIFY(loaded->request.tracesOperations);
+        QCOMPARE(loaded->passes, record.passes);
+        QCOMPARE(loaded->preemptions, record.preemptions);
         QCOMPARE(loaded->pausedNs, 7);
         QCOMPARE(*metricsOf(*loaded).tpotNs, *metricsOf(record).tpotNs);
     }
