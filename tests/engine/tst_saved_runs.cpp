@@ -268,15 +268,6 @@ private slots:
         }
     }
 
-    void newerVersionsAreRefusedWithBothNumbers()
-    {
-        const Result<RunRecord> loaded = runFromJson(changed("/schemaVersion", 3));
-        QVERIFY(!loaded);
-        QCOMPARE(loaded.error().code, ErrorCode::Unsupported);
-        QVERIFY(loaded.error().message.find("version 3") != std::string::npos);
-        QVERIFY(loaded.error().message.find("version 2") != std::string::npos);
-    }
-
     void aRunCutShortAnywhereIsRefused()
     {
         const std::string json = toJson(awkwardRecord());
