@@ -59,11 +59,8 @@ struct ToJson
         json["reusedTokens"] = event.reusedTokens;
         json["promptText"] = textToJson(event.promptText);
         json["userRanges"] = rangesToJson(event.userRanges);
-        json["phases"] = phasesToJson(event.phases);
-        Json tokens = Json::array();
-        for (const TokenRecord &token : event.tokens)
-            tokens.push_back(promptTokenToJson(token));
-        json["tokens"] = std::move(tokens);
+        json["phases"] = listToJson(event.phases, phaseToJson);
+        json["tokens"] = listToJson(event.tokens, promptTokenToJson);
         return json;
     }
 

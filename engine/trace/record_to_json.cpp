@@ -23,14 +23,6 @@ Json bytesToJson(const std::optional<std::uint64_t> &bytes)
     return bytes ? Json(*bytes) : Json(nullptr);
 }
 
-Json textsToJson(const std::vector<std::string> &texts)
-{
-    Json list = Json::array();
-    for (const std::string &text : texts)
-        list.push_back(textToJson(text));
-    return list;
-}
-
 Json samplingToJson(const SamplingParams &sampling)
 {
     return {{"temperature", floatToJson(sampling.temperature)},
@@ -99,12 +91,9 @@ Json kvToJson(const KvSample &sample)
     return json;
 }
 
-Json phasesToJson(const std::vector<PhaseRecord> &phases)
+Json phaseToJson(const PhaseRecord &phase)
 {
-    Json list = Json::array();
-    for (const PhaseRecord &phase : phases)
-        list.push_back({{"phase", nameOf(phase.phase)}, {"beginNs", phase.beginNs}, {"endNs", phase.endNs}});
-    return list;
+    return {{"phase", nameOf(phase.phase)}, {"beginNs", phase.beginNs}, {"endNs", phase.endNs}};
 }
 
 Json rangesToJson(const std::vector<TextRange> &ranges)
@@ -171,7 +160,7 @@ Json requestToJson(const Request &request)
             {"addSpecial", request.addSpecial},
             {"parseSpecial", request.parseSpecial},
             {"sampling", samplingToJson(request.sampling)},
-            {"stops", textsToJson(request.stops)},
+            {"stops", listToJson(request.stops, textToJson)},
             {"maxTokens", request.maxTokens},
             {"topCandidates", request.topCandidates},
             {"cache", nameOf(request.cache)},

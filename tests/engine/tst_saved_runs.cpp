@@ -329,6 +329,13 @@ private slots:
         QVERIFY(!saved);
         QCOMPARE(saved.error().code, ErrorCode::WriteFailed);
         QVERIFY2(saved.error().message.find("134217728") != std::string::npos, saved.error().text().c_str());
+        QVERIFY2(saved.error().remedy.find("Shorten the prompt") == 0, saved.error().remedy.c_str());
+
+        record.request.text.resize(60u << 20);
+        record.passes.assign(350'000, awkwardRecord().passes[0]); // the larger half
+        const Result<void> traced = saveRun(record, path);
+        QVERIFY(!traced);
+        QCOMPARE(traced.error().remedy, std::string("Run it without tracing operations, or for fewer tokens."));
         QVERIFY(!std::filesystem::exists(path));
     }
 };
