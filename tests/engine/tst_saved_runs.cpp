@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Nothing in a saved run is trusted: what is damaged or cannot be is refused by the name of its field.
 #include "engine/base/file.h"
+#include "engine/trace/event.h"
 #include "engine/trace/metrics.h"
 #include "engine/trace/run_json.h"
 #include "tests/support/awkward_record.h"
@@ -192,6 +193,57 @@ private slots:
         cancelled.prefillChunks.clear();
         finish(cancelled, FinishReason::Cancelled);
         QVERIFY(runFromJson(toJson(cancelled)));
+    }
+
+    // It loses its cache inside the prompt and inside the answer; what it held is computed again beside another run,
+    // without being told as prefill once more.
+    void everyMomentOfAPreemptedRunIsLoadedAsItWas()
+    {
+        const auto operations = std::vector<OperationRecord>{{Operation::Qkv, 0, 0, 2, {9, 0, 9}}};
+        const auto kv = [](std::int64_t timeNs, std::uint64_t tokens) {
+            return KvSample{timeNs, static_cast<int>(tokens), 10 * tokens, tokens > 0 ? 160u : 0u};
+        };
+        const auto token = [](std::int64_t timeNs, std::int64_t stepNs, int kvTokens) {
+            TokenRecord record;
+            record.timeNs = timeNs;
+            record.stepNs = stepNs;
+            record.kvTokens = kvTokens;
+            return record;
+        };
+        Queued queued;
+        queued.record.request.tracesOperations = true;
+        queued.record.model.layers = 1;
+        const std::vector<EventBody> events{
+            queued,
+            Tokenized{"", {}, std::vector<TokenRecord>(6), 1, {{Phase::Tokenize, 1, 4}}},
+            KvGrew{kv(5, 1)},
+            PassTraced{{6, 10, 1, 2, 2, operations}},
+            PrefillChunk{{1, 3, 6, 10}, kv(10, 3)},
+            Preempted{{12, 3}, kv(12, 0)},
+            PassTraced{{40, 50, 2, 6, 5, operations}}, // tokens 0 to 4
+            PrefillChunk{{3, 5, 40, 50}, kv(50, 5)},
+            PassTraced{{50, 60, 2, 2, 1, operations}},
+            PrefillChunk{{5, 6, 50, 60}, kv(60, 6)},
+            TokenProduced{token(61, 11, 6), kv(61, 6)},
+            PassTraced{{61, 70, 3, 3, 1, operations}},
+            TokenProduced{token(70, 9, 7), kv(70, 7)},
+            Preempted{{70, 7}, kv(70, 0)},
+            Preempted{{80, 0}, kv(80, 0)},
+            PassTraced{{90, 95, 1, 4, 4, operations}},
+            PassTraced{{95, 99, 2, 5, 4, {}}},
+            TokenProduced{token(99, 9, 8), kv(99, 8)},
+            Finished{FinishReason::MaxTokens, "", "", false, 99, 30}};
+        RunRecord record;
+        for (const EventBody &event : events) {
+            apply({1, event}, record);
+            const Result<RunRecord> loaded = runFromJson(toJson(record));
+            QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+            QCOMPARE(toJson(*loaded), toJson(record));
+            QCOMPARE(loaded->passes, record.passes);
+            QCOMPARE(loaded->preemptions, record.preemptions);
+        }
+        QCOMPARE(record.passes.size(), 6u);
+        QCOMPARE(record.preemptions.size(), 3u);
     }
 
     // Every value of a run, one after the other, becomes something else: it is refused by the name of its field, or
