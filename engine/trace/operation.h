@@ -33,6 +33,7 @@ struct OperationCost
     std::uint64_t kvBytes = 0;     // keys and values read
     std::uint64_t flops = 0;
 
+    bool operator==(const OperationCost &) const = default;
     OperationCost &operator+=(const OperationCost &other)
     {
         weightBytes += other.weightBytes;
@@ -49,6 +50,8 @@ struct OperationRecord
     std::int64_t offsetNs = 0; // since the pass began
     std::int64_t ns = 0;
     OperationCost cost;
+
+    bool operator==(const OperationRecord &) const = default;
 };
 
 // Collects the operations of one pass. Engine thread.

@@ -2,7 +2,9 @@
 #include "engine/trace/run_checks.h"
 
 #include "engine/base/utf8.h"
+#include "engine/trace/first_problem.h"
 #include "engine/trace/names.h"
+#include "engine/trace/pass_checks.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,8 +14,7 @@ namespace lectern {
 
 namespace {
 
-// Collects the first contradiction; what is checked later is ignored then.
-class Checker
+class Checker : private FirstProblem
 {
 public:
     explicit Checker(const RunRecord &record)
@@ -30,35 +31,12 @@ public:
         checkOutput();
         checkOutputText();
         checkKv();
+        if (!m_error)
+            m_error = findPassContradiction(m_record);
         return std::move(m_error);
     }
 
 private:
-    void refuse(std::string where, std::string message)
-    {
-        if (!m_error)
-            m_error = Error{ErrorCode::BadFormat, std::move(message), std::move(where), {}};
-    }
-
-    // An element of a list, for the messages of its fields.
-    struct Element
-    {
-        const char *list;
-        std::size_t index;
-        std::string field(const char *name) const
-        {
-            return std::string(list) + "[" + std::to_string(index) + "]." + name;
-        }
-    };
-
-    template <class Number>
-    void require(const Element &element, const char *field, Number value, Number min, Number max)
-    {
-        if (value < min || value > max)
-            refuse(element.field(field),
-                   "is " + std::to_string(value) + ", expected " + std::to_string(min) + " to " + std::to_string(max));
-    }
-
     void checkHead();
     void checkPrompt();
     void checkPhases();
@@ -68,7 +46,6 @@ private:
     void checkKv();
 
     const RunRecord &m_record;
-    std::optional<Error> m_error;
 };
 
 // "2025-01-02T03:04:05Z"

@@ -108,6 +108,8 @@ struct PassRecord
     int tokens = 0;                      // of all sequences
     int ownTokens = 0;                   // of this run
     std::vector<OperationRecord> operations;
+
+    bool operator==(const PassRecord &) const = default;
 };
 
 // The run lost its blocks to an older one: what they held is computed again later.
@@ -115,6 +117,8 @@ struct PreemptionRecord
 {
     std::int64_t timeNs = 0;
     int tokens = 0; // held until then
+
+    bool operator==(const PreemptionRecord &) const = default;
 };
 
 enum class FinishReason

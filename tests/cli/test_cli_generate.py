@@ -113,7 +113,7 @@ class Generate(CliTest):
         path = self.folder / "run.lectern.json"
         self.generate("--prompt", "Hello", "--temp", "0.7", "--seed", "3", "--record", path)
         run = json.loads(path.read_text())
-        self.assertEqual((run["schema"], run["schemaVersion"], run["state"]), ("lectern-run", 1, "finished"))
+        self.assertEqual((run["schema"], run["schemaVersion"], run["state"]), ("lectern-run", 2, "finished"))
         self.assertEqual(run["request"]["sampling"]["temperature"], 0.7)
         self.assertEqual(len(run["outputTokens"]), 12)
         self.assertEqual(run["model"]["fileName"], pathlib.Path(self.model).name)
