@@ -31,7 +31,7 @@ public:
 private:
     void work();
     void prepare();
-    std::optional<Error> promptProblem(int promptTokens) const;
+    std::optional<Error> promptProblem(const PreparedPrompt &prompt) const;
     int reusePrefix(const std::vector<TokenId> &prompt);
     bool forward(const StepPlan &plan, std::span<float> &logits);
     bool reserve(const StepPlan &plan);

@@ -91,7 +91,7 @@ void TestPromptTokenizer::theTokenizerTellsTokensErrorsAndReplacements()
     QCOMPARE(last->userText, QStringLiteral("A\r\nB"));
     QCOMPARE(last->prepared.tokens.size(), std::size_t{4});
     QCOMPARE(last->prepared.tokens[1].id, TokenId{'\r'});
-    QVERIFY(!last->error && last->prepared.warning.empty());
+    QVERIFY(!last->error && last->prepared.warnings.empty());
 
     const char16_t broken[] = {u'a', 0xDBC0, u'b'}; // openai/tiktoken#82
     QVERIFY(ask(QString::fromUtf16(broken, 3)));
