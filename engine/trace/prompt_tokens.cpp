@@ -87,6 +87,14 @@ std::vector<TextRange> leftOutRanges(const RunRecord &record)
     return leftOutRanges(record.promptText, record.promptTokens, record.model.tokenizer);
 }
 
+std::string bytesIn(std::string_view text, std::span<const TextRange> ranges)
+{
+    std::string bytes;
+    for (const TextRange &range : ranges)
+        bytes += text.substr(range.begin, range.end - range.begin);
+    return bytes;
+}
+
 std::string leftOutWarning(std::string_view text, std::span<const TextRange> leftOut, std::string_view textName)
 {
     std::size_t count = 0;

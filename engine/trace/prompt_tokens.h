@@ -29,6 +29,7 @@ bool areBytesOf(std::string_view bytes, std::string_view text);
 std::vector<TextRange> leftOutRanges(std::string_view text, std::span<const TokenRecord> tokens,
                                      std::string_view tokenizer);
 std::vector<TextRange> leftOutRanges(const RunRecord &record);
+std::string bytesIn(std::string_view text, std::span<const TextRange> ranges);
 
 // "2 bytes of the text are left out, since no token of the vocabulary stands for them: 0x04 at byte 1, 0xFF at byte 7".
 // The first ones are named, all are counted. "" when nothing is left out. `textName`: "text".
