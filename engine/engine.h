@@ -115,8 +115,9 @@ struct PreparedPrompt
     std::vector<TextRange> userRanges;
     std::vector<TokenRecord> tokens;
     std::int64_t templateNs = 0, tokenizeNs = 0;
-    std::string warning;                  // for example a second begin token; "" if none
+    std::vector<TextRange> leftOut;       // bytes of `text` that no token stands for
     std::optional<TextRange> secondBegin; // bytes of `text` of a second begin token
+    std::vector<std::string> warnings;    // of both; English
 };
 Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &request, const StopFlag &stop);
 

@@ -190,6 +190,21 @@ QString hexBytes(const std::string &bytes)
         QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())).toHex(' ').toUpper());
 }
 
+QString byteValues(const std::string &bytes)
+{
+    constexpr qsizetype kMost = 8;
+    QStringList values;
+    for (const char byte : bytes) {
+        const auto value = QStringLiteral("0x") + hexBytes(std::string(1, byte));
+        if (values.contains(value))
+            continue;
+        if (values.size() == kMost)
+            return values.join(QStringLiteral(", ")) + QStringLiteral(" …");
+        values << value;
+    }
+    return values.join(QStringLiteral(", "));
+}
+
 QString shortened(const QString &text, qsizetype most)
 {
     return text.size() <= most ? text : text.left(most - 1).trimmed() + QChar(0x2026);

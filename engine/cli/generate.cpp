@@ -46,6 +46,9 @@ public:
         const auto *progress = std::get_if<LoadProgress>(&event.body);
         if (m_asJson && progress && !isNews(*progress))
             return;
+        if (const auto *tokenized = std::get_if<Tokenized>(&event.body); tokenized && !tokenized->tokens.empty())
+            for (const std::string &warning : tokenized->warnings) // without tokens the failure says it
+                warn(warning);
         if (m_asJson)
             print(eventToJsonLine(event, m_record) + "\n");
         else if (const auto *produced = std::get_if<TokenProduced>(&event.body))
@@ -135,7 +138,7 @@ int run(const Options &options)
     if (!loaded)
         return failed(loaded.error());
     for (const FileWarning &warning : (*loaded)->warnings)
-        if (warning.kind != WarningKind::BytesMissing) // a text that has one of them is refused by name
+        if (warning.kind != WarningKind::BytesMissing) // what a prompt loses by it is said then
             warn(warning.text);
     id = engine.submit(std::move(*request), printer);
     if (stop.isRequested()) // it came before the id was known

@@ -3,6 +3,7 @@
 #include "engine/cli/command.h"
 #include "engine/text/tokenizer.h"
 #include "engine/trace/json.h"
+#include "engine/trace/prompt_tokens.h"
 
 #include <nlohmann/json.hpp>
 
@@ -24,40 +25,54 @@ struct Options
     std::string jsonLines;
 };
 
-Result<std::vector<EncodedToken>> encode(const Tokenizer &tokenizer, const std::string &text, bool addSpecial,
-                                         bool parseSpecial)
+struct EncodedText
+{
+    std::string text;
+    std::vector<TokenRecord> tokens;
+    std::vector<TextRange> leftOut;
+};
+
+Result<EncodedText> encode(const Tokenizer &tokenizer, std::string text, bool addSpecial, bool parseSpecial)
 {
     const StopFlag neverStops;
-    return tokenizer.encode(text, {addSpecial, parseSpecial, {}}, neverStops);
+    return tokenizer.encode(text, {addSpecial, parseSpecial, {}}, neverStops).map([&](const auto &encoded) {
+        std::vector<TokenRecord> tokens = promptTokens(tokenizer, encoded);
+        std::vector<TextRange> leftOut = leftOutRanges(text, tokens, tokenizer.vocabulary().model);
+        return EncodedText{std::move(text), std::move(tokens), std::move(leftOut)};
+    });
 }
 
-nlohmann::ordered_json toJson(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens)
+nlohmann::ordered_json toJson(const EncodedText &encoded)
 {
     nlohmann::ordered_json ids = nlohmann::ordered_json::array();
     nlohmann::ordered_json pieces = nlohmann::ordered_json::array();
-    for (const EncodedToken &token : tokens) {
-        const std::string bytes = tokenizer.bytes(token.id);
+    for (const TokenRecord &token : encoded.tokens) {
         ids.push_back(token.id);
         pieces.push_back({{"id", token.id},
-                          {"text", replaceInvalidUtf8(bytes).text},
-                          {"bytes", hexOf(bytes)},
+                          {"text", replaceInvalidUtf8(token.bytes).text},
+                          {"bytes", hexOf(token.bytes)},
                           {"special", token.isSpecial},
-                          {"begin", token.source.begin},
-                          {"end", token.source.end}});
+                          {"begin", token.begin},
+                          {"end", token.end}});
     }
-    return {{"ids", std::move(ids)}, {"pieces", std::move(pieces)}};
+    nlohmann::ordered_json json{{"ids", std::move(ids)}, {"pieces", std::move(pieces)}};
+    for (const auto &[begin, end] : encoded.leftOut)
+        json["leftOut"].push_back(
+            {{"begin", begin}, {"end", end}, {"bytes", hexOf(encoded.text.substr(begin, end - begin))}});
+    return json;
 }
 
-void printTable(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens)
+void printTable(const EncodedText &encoded)
 {
-    for (const EncodedToken &token : tokens) {
-        const std::string bytes = tokenizer.bytes(token.id);
-        const bool isText = firstInvalidUtf8(bytes) == std::string_view::npos;
-        const std::string piece = isText ? nlohmann::json(bytes).dump() : "bytes " + hexOf(bytes);
+    for (const TokenRecord &token : encoded.tokens) {
+        const bool isText = firstInvalidUtf8(token.bytes) == std::string_view::npos;
+        const std::string piece = isText ? nlohmann::json(token.bytes).dump() : "bytes " + hexOf(token.bytes);
         char line[64];
-        std::snprintf(line, sizeof line, "%8d  %6zu..%-6zu  ", token.id, token.source.begin, token.source.end);
+        std::snprintf(line, sizeof line, "%8d  %6zu..%-6zu  ", token.id, token.begin, token.end);
         print(line + piece + (token.isSpecial ? "  special\n" : "\n"));
     }
+    if (!encoded.leftOut.empty())
+        warn(leftOutWarning(encoded.text, encoded.leftOut, "text"));
 }
 
 // One object a line in, one a line out.
@@ -83,7 +98,7 @@ int runJsonLines(const Tokenizer &tokenizer, const std::string &file)
             encode(tokenizer, json["text"], json.value("addSpecial", false), json.value("parseSpecial", false));
         if (!tokens)
             return failed(where + ": " + tokens.error().text());
-        print(toJson(tokenizer, *tokens).dump() + "\n");
+        print(toJson(*tokens).dump() + "\n");
     }
     return kOk;
 }
@@ -106,9 +121,9 @@ int run(const Options &options)
     if (!tokens)
         return failed(tokens.error());
     if (options.asJson)
-        print(toJson(**tokenizer, *tokens).dump() + "\n");
+        print(toJson(*tokens).dump() + "\n");
     else
-        printTable(**tokenizer, *tokens);
+        printTable(*tokens);
     return kOk;
 }
 

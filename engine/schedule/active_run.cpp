@@ -56,24 +56,28 @@ void ActiveRun::prepare(std::span<const std::unique_ptr<ActiveRun>> others)
     std::vector<TokenId> ids;
     for (const TokenRecord &token : prompt->tokens)
         ids.push_back(token.id);
-    std::optional<Error> problem = promptProblem(static_cast<int>(ids.size()));
+    std::optional<Error> problem = promptProblem(*prompt);
     const int reused = problem ? 0 : reusePrefix(ids, others);
     m_reportedTokens = reused;
     std::vector<PhaseRecord> phases = preparationPhases(*prompt, beginNs, request.kind);
     m_ticket->emitEvent(Tokenized{std::move(prompt->text), std::move(prompt->userRanges), std::move(prompt->tokens),
-                                  reused, std::move(phases)});
+                                  reused, std::move(phases), std::move(prompt->warnings)});
     if (problem)
         return failWith(std::move(*problem));
     m_sequence.emplace(request, std::move(ids), *m_runtime->loaded->tokenizer, m_runtime->idLimit());
 }
 
 // What can be known before anything is computed: an answer needs room for one token, and the prompt must fit the pool.
-std::optional<Error> ActiveRun::promptProblem(int promptTokens) const
+std::optional<Error> ActiveRun::promptProblem(const PreparedPrompt &prompt) const
 {
+    const auto promptTokens = static_cast<int>(prompt.tokens.size());
     const int context = m_runtime->contextTokens();
     const std::string has = "the prompt has " + countOf(static_cast<std::uint64_t>(promptTokens), "token");
-    if (promptTokens == 0)
-        return Error{ErrorCode::InvalidInput, "nothing to evaluate: the prompt has no tokens", "", "Type a prompt."};
+    if (promptTokens == 0) {
+        const std::string reason = prompt.leftOut.empty() ? "" : ": " + prompt.warnings.front();
+        return Error{ErrorCode::InvalidInput, "nothing to evaluate: the prompt has no tokens" + reason, "",
+                     prompt.leftOut.empty() ? "Type a prompt." : "Type other characters."};
+    }
     if (promptTokens >= context) {
         const auto excess = static_cast<std::uint64_t>(promptTokens - context);
         const std::string problem =

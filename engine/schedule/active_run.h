@@ -49,7 +49,7 @@ public:
     void failWith(Error error);
 
 private:
-    std::optional<Error> promptProblem(int promptTokens) const;
+    std::optional<Error> promptProblem(const PreparedPrompt &prompt) const;
     int reusePrefix(std::span<const TokenId> prompt, std::span<const std::unique_ptr<ActiveRun>> others);
     void reportChunk(int from, const PassRecord &pass);
     void reportOperations(PassRecord pass, std::int64_t sampleBeginNs);

@@ -37,7 +37,8 @@ struct Tokenized
     std::vector<TextRange> userRanges;
     std::vector<TokenRecord> tokens;
     int reusedTokens = 0;
-    std::vector<PhaseRecord> phases; // template, tokenize
+    std::vector<PhaseRecord> phases;        // template, tokenize
+    std::vector<std::string> warnings = {}; // what is odd about the prompt; English
 };
 
 struct PrefillChunk

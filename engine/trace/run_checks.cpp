@@ -5,6 +5,7 @@
 #include "engine/trace/first_problem.h"
 #include "engine/trace/names.h"
 #include "engine/trace/pass_checks.h"
+#include "engine/trace/prompt_tokens.h"
 
 #include <algorithm>
 #include <limits>
@@ -77,12 +78,13 @@ void Checker::checkHead()
                "is \"" + printableText(m_record.model.sha256) + "\", expected 64 hexadecimal digits or nothing");
 }
 
-// Tokens are in the order of the text; several may stand for parts of one character.
+// Tokens are in the order of the text; several may stand for parts of one character, and between them some of it may be
+// left out.
 void Checker::checkPrompt()
 {
     const std::vector<TokenRecord> &tokens = m_record.promptTokens;
     const std::size_t textBytes = m_record.promptText.size();
-    const bool isByteLevel = m_record.model.tokenizer.starts_with("gpt2");
+    const bool areBytes = isByteLevel(m_record.model.tokenizer);
     std::size_t begin = 0;
     std::size_t end = 0;
     for (std::size_t i = 0; i < tokens.size() && !m_error; ++i) {
@@ -95,11 +97,10 @@ void Checker::checkPrompt()
             return;
         begin = token.begin;
         end = token.end;
-        // Byte-level tokens are the bytes of the text; others normalise it first.
-        if (isByteLevel && !token.isSpecial && m_record.promptText.compare(begin, end - begin, token.bytes) != 0)
-            refuse(element.field("bytes"), "is \"" + printableText(token.bytes) + "\", promptText has \"" +
-                                               printableText(m_record.promptText.substr(begin, end - begin)) +
-                                               "\" there");
+        const std::string_view source = std::string_view(m_record.promptText).substr(begin, end - begin);
+        if (areBytes && !token.isSpecial && !areBytesOf(token.bytes, source))
+            refuse(element.field("bytes"),
+                   "is \"" + printableText(token.bytes) + "\", promptText has \"" + printableText(source) + "\" there");
     }
     // At least one prompt token is computed, whatever was reused.
     const int most = std::max(0, static_cast<int>(tokens.size()) - 1);

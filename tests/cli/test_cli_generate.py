@@ -197,6 +197,26 @@ class Generate(CliTest):
         self.assertIn(b"the context of 64 tokens is full", result.stderr)
         self.assertIn("129", self.refused(1, *generate, "--prompt", "a", "--context", "129"))
 
+    def test_a_prompt_runs_without_the_bytes_that_have_no_token(self):
+        path = self.folder / "few bytes.gguf"
+        path.write_bytes(tiny_gguf.tiny_model(missing_bytes=b"\x04"))
+        generate = ["generate", "--model", path, "--max-tokens", "2"]
+        result = self.call(*generate, "--prompt", "a\x04b", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        tokenized = next(event for event in map(json.loads, result.stdout.splitlines()) if event["event"] == "tokenized")
+        self.assertEqual([(token["id"], token["begin"], token["end"]) for token in tokenized["tokens"]],
+                         [(97, 0, 1), (98, 2, 3)])
+        self.assertEqual(result.stderr, b"lectern-cli: warning: 1 byte of the text is left out, since no token of the "
+                                        b"vocabulary stands for it: 0x04 at byte 1\n")
+        self.assertEqual(self.call(*generate, "--prompt", "ab").stderr, b"")
+        line = self.refused(1, *generate, "--prompt", "\x04")
+        self.assertIn("nothing to evaluate: the prompt has no tokens: 1 byte of the text is left out", line)
+        self.assertIn("0x04 at byte 0", line)
+
+    def test_two_begin_tokens_are_warned_of(self):
+        result = self.call("generate", "--model", self.model, "--ids", "257,257,97", "--max-tokens", "1")
+        self.assertRegex(result.stderr, rb"^lectern-cli: warning: The prompt starts with two begin tokens [^\n]*\n$")
+
     def test_the_kv_budget_is_kept(self):
         block = 16 * 2 * 16 * 2  # tokens, K and V, one KV head of 16, F16
         generate = ["generate", "--model", self.model, "--prompt", "x" * 16]

@@ -3,6 +3,7 @@
 #include "engine/base/file.h"
 #include "engine/trace/event.h"
 #include "engine/trace/metrics.h"
+#include "engine/trace/prompt_tokens.h"
 #include "engine/trace/run_json.h"
 #include "tests/support/awkward_record.h"
 #include "tests/support/sample_record.h"
@@ -168,6 +169,40 @@ private slots:
         QVERIFY(!loaded);
         QCOMPARE(loaded.error().text(),
                  std::string("promptTokens[3].bytes: is \"other\", promptText has \" more\" there"));
+    }
+
+    void aRunWhosePromptLeavesBytesOutIsLoadedAsItWas()
+    {
+        RunRecord record = awkwardRecord();
+        record.model.tokenizer = "gpt2 / smollm";
+        record.promptText = "\x04\xe9\x91\xab and\x04\x06 mor\x04"
+                            "e\xff"; // the last token is merged across a byte
+        for (const auto &[index, begin, end] : {std::tuple{0, 1, 3}, {1, 3, 4}, {2, 4, 8}, {3, 10, 16}}) {
+            record.promptTokens[static_cast<std::size_t>(index)].begin = static_cast<std::size_t>(begin);
+            record.promptTokens[static_cast<std::size_t>(index)].end = static_cast<std::size_t>(end);
+        }
+        const Result<RunRecord> loaded = runFromJson(toJson(record));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        const std::vector<TextRange> leftOut{{0, 1}, {8, 10}, {14, 15}, {16, 17}};
+        QCOMPARE(leftOutRanges(*loaded), leftOut);
+        QCOMPARE(leftOutRanges(record), leftOut);
+        record.promptTokens[3].end = 17; // a range ends with a byte of its token
+        QVERIFY(!runFromJson(toJson(record)));
+    }
+
+    // Other tokenizers normalise: what a range holds beside the token's bytes was not left out.
+    void onlyBetweenTokensThatNormaliseSomethingIsLeftOut()
+    {
+        RunRecord record = awkwardRecord();
+        record.model.tokenizer = "llama";
+        record.promptText = "a   b\u00e9";
+        record.promptTokens.resize(2);
+        record.promptTokens[0].bytes = " a";
+        record.promptTokens[1].bytes = " b";
+        record.promptTokens[0].end = 1;
+        record.promptTokens[1].begin = 1;
+        record.promptTokens[1].end = 5;
+        QCOMPARE(leftOutRanges(record), (std::vector<TextRange>{{5, 7}}));
     }
 
     // What an engine writes: at any moment of a run, with and without a cache.

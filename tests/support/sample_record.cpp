@@ -101,8 +101,10 @@ RunRecord sampleRecord(const SampleRun &run)
     record.request.tracesOperations = run.isTraced;
     record.request.maxTokens = std::max(128, run.outputTokens);
     for (int i = 0; i < run.promptTokens; ++i) {
-        record.promptTokens.push_back(token(i));
-        record.promptText += record.promptTokens.back().bytes;
+        TokenRecord &next = record.promptTokens.emplace_back(token(i));
+        next.begin = record.promptText.size();
+        record.promptText += next.bytes;
+        next.end = record.promptText.size();
     }
     record.reusedTokens = run.reusedTokens;
     record.phases = {{Phase::Template, 0, nsOf(0.1)}, {Phase::Tokenize, nsOf(0.1), nsOf(0.7)}};

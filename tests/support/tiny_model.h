@@ -39,6 +39,7 @@ struct TinyModelSpec
     std::uint64_t seed = 1;
     std::optional<std::uint32_t> paddingId = {}; // the key is written when there is one
     std::string chatTemplate = {};               // "": ChatML for ByteBpe, none for SentencePiece
+    std::string missingBytes = {};               // that a ByteBpe vocabulary has no piece for
 };
 
 std::string tinyModelBytes(const TinyModelSpec &spec);
