@@ -8,8 +8,11 @@ namespace lectern {
 
 namespace {
 
-Result<void> checkSlice(const BatchSlice &slice, const ModelSpec &spec)
+Result<void> checkSlice(const BatchSlice &slice, const ModelSpec &spec, KvElement element)
 {
+    if (slice.kv->pool().layout().element != element)
+        return fail(ErrorCode::InvalidInput,
+                    std::string("this backend needs a KV cache of ") + (element == KvElement::F16 ? "F16" : "F32"));
     if (slice.tokens.empty())
         return fail(ErrorCode::InvalidInput, "there is nothing to evaluate");
     if (slice.logits < 0 || static_cast<std::size_t>(slice.logits) > slice.tokens.size())
@@ -25,12 +28,12 @@ Result<void> checkSlice(const BatchSlice &slice, const ModelSpec &spec)
 
 } // namespace
 
-Result<void> beginBatch(std::span<const BatchSlice> batch, const ModelSpec &spec, int passTokens)
+Result<void> beginBatch(std::span<const BatchSlice> batch, const ModelSpec &spec, int passTokens, KvElement element)
 {
     if (batch.empty())
         return fail(ErrorCode::InvalidInput, "there is nothing to evaluate");
     for (const BatchSlice &slice : batch)
-        if (Result<void> sound = checkSlice(slice, spec); !sound)
+        if (Result<void> sound = checkSlice(slice, spec, element); !sound)
             return sound;
     if (tokenCount(batch) > passTokens)
         return fail(ErrorCode::InvalidInput, countOf(static_cast<std::uint64_t>(tokenCount(batch)), "token") +

@@ -64,7 +64,7 @@ public:
             m_script->passes.push_back({slice.kv->tokens(), static_cast<int>(slice.tokens.size())});
             m_script->batches.back().push_back(m_script->passes.back());
         }
-        if (Result<void> ready = beginBatch(batch, m_spec, kPassTokens); !ready)
+        if (Result<void> ready = beginBatch(batch, m_spec, kPassTokens, KvElement::F16); !ready)
             return tl::unexpected(std::move(ready.error()));
         if (m_script->onPass)
             m_script->onPass();
