@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "engine/cli/command.h"
-#include "engine/cli/interrupt.h"
 #include "engine/trace/event_json.h"
 #include "engine/trace/run_json.h"
 
@@ -31,12 +31,13 @@ struct Options
     bool asJson = false;
 };
 
-// Prints what arrives and keeps the record.
+// Prints what arrives and keeps the record. Asks to stop when what it prints is lost: nobody reads it any more.
 class Printer : public EventSink
 {
 public:
-    explicit Printer(bool asJson)
-        : m_asJson(asJson)
+    Printer(bool asJson, StopFlag &stop)
+        : m_stop(stop)
+        , m_asJson(asJson)
     {
     }
 
@@ -55,6 +56,8 @@ public:
         else if (const auto *failed = std::get_if<Failed>(&event.body); failed && !m_record.outputTokens.empty())
             print(failed->tailText + "\n");
         std::fflush(stdout);
+        if (isOutputLost())
+            m_stop.request();
     }
 
     const RunRecord &record() const { return m_record; }
@@ -70,6 +73,7 @@ private:
     }
 
     RunRecord m_record;
+    StopFlag &m_stop;
     bool m_asJson;
     std::optional<std::pair<LoadPhase, std::uint64_t>> m_told; // phase and part of it, of the last line
 };
@@ -79,7 +83,7 @@ void explainEnd(const RunRecord &record)
 {
     if (record.finishReason == FinishReason::ContextFull)
         failed("stopped: the context of " + std::to_string(record.engine.contextTokens) + " tokens is full");
-    else if (record.finishReason == FinishReason::Cancelled)
+    else if (record.finishReason == FinishReason::Cancelled && !isOutputLost()) // which is said at the end
         failed("stopped by a signal after " + countOf(record.outputTokens.size(), "token"));
     else if (record.finishReason == FinishReason::MemoryFull)
         failed("stopped: the KV budget of " + std::to_string(record.engine.kvBudgetBytes) + " bytes is used up");
@@ -124,8 +128,8 @@ int run(const Options &options)
     loadOptions.hashesFile = !options.record.empty();
 
     Engine engine;
-    Printer printer(options.asJson);
     StopFlag stop;
+    Printer printer(options.asJson, stop);
     std::atomic<RequestId> id = 0;
     const Interrupt interrupt([&] {
         stop.request();
@@ -138,10 +142,10 @@ int run(const Options &options)
         if (warning.kind != WarningKind::BytesMissing) // a text that has one of them is refused by name
             warn(warning.text);
     id = engine.submit(std::move(*request), printer);
-    if (stop.isRequested()) // it came before the id was known
-        engine.cancel(id);
-    while (engine.step()) {
-    }
+    do {
+        if (stop.isRequested()) // by a signal before the id was known, or by the printer
+            engine.cancel(id);
+    } while (engine.step());
 
     const RunRecord &record = printer.record();
     const bool isWorthKeeping = record.state == RunState::Finished || !record.outputTokens.empty();
