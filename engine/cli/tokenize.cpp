@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/interrupt.h"
 #include "engine/base/utf8.h"
 #include "engine/cli/command.h"
+#include "engine/cli/json_lines.h"
 #include "engine/text/tokenizer.h"
-#include "engine/trace/json.h"
+#include "engine/trace/json_reader.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <sstream>
 
 namespace lectern::cli {
 
@@ -60,32 +61,41 @@ void printTable(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tok
     }
 }
 
-// One object a line in, one a line out.
+// The tokens of a line's "text", as JSON.
+Result<std::string> tokensOfLine(const Tokenizer &tokenizer, const Json &line, const StopFlag &stop)
+{
+    JsonProblem problem;
+    const JsonObject fields(line, problem);
+    const std::string text = fields.text("text");
+    const bool addSpecial = fields.has("addSpecial") && fields.boolean("addSpecial");
+    const bool parseSpecial = fields.has("parseSpecial") && fields.boolean("parseSpecial");
+    if (problem.error)
+        return tl::unexpected(std::move(*problem.error));
+    return tokenizer.encode(text, {addSpecial, parseSpecial, {}}, stop)
+        .map([&](const std::vector<EncodedToken> &tokens) { return toJson(tokenizer, tokens).dump(); });
+}
+
 int runJsonLines(const Tokenizer &tokenizer, const std::string &file)
 {
-    const Result<std::string> input = readInput(file);
-    if (!input)
-        return failed(input.error());
-    std::istringstream lines(*input);
-    int number = 0;
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        if (line.find_first_not_of(" \t\r") == std::string::npos)
-            continue;
-        const auto json = nlohmann::json::parse(line, nullptr, false);
-        const std::string where = "line " + std::to_string(number);
-        if (!json.is_object() || !json.contains("text") || !json["text"].is_string())
-            return failed(where + ": expected an object with \"text\"");
-        for (const char *key : {"addSpecial", "parseSpecial"})
-            if (json.contains(key) && !json[key].is_boolean())
-                return failed(where + ": \"" + key + "\" must be true or false");
-        const auto tokens =
-            encode(tokenizer, json["text"], json.value("addSpecial", false), json.value("parseSpecial", false));
-        if (!tokens)
-            return failed(where + ": " + tokens.error().text());
-        print(toJson(tokenizer, *tokens).dump() + "\n");
+    StopFlag stop;
+    const Interrupt interrupt([&stop] { stop.request(); });
+    Result<JsonLines> lines = JsonLines::open(file);
+    if (!lines)
+        return failed(lines.error());
+    LineResults results;
+    while (!isOutputLost()) {
+        const Result<std::optional<JsonLine>> line = lines->next(stop);
+        if (!line)
+            return results.end(line.error());
+        if (!*line)
+            return results.end();
+        const Result<std::string> tokens =
+            (*line)->object.and_then([&](const Json &object) { return tokensOfLine(tokenizer, object, stop); });
+        if (!tokens && tokens.error().code == ErrorCode::Cancelled)
+            return results.end(tokens.error());
+        results.print((*line)->number, tokens);
     }
-    return kOk;
+    return kFailed; // flushed() says why
 }
 
 int run(const Options &options)
