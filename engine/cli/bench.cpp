@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/cpu_features.h"
+#include "engine/base/interrupt.h"
 #include "engine/cli/bench_rounds.h"
 #include "engine/cli/command.h"
-#include "engine/cli/interrupt.h"
 #include "engine/engine_load.h"
 
 #include <nlohmann/json.hpp>

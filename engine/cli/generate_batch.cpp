@@ -32,6 +32,8 @@ public:
     void emitEvent(Event event) override
     {
         apply(event, m_record);
+        if (auto *tokenized = std::get_if<Tokenized>(&event.body))
+            m_warnings = std::move(tokenized->warnings);
         if (m_record.state == RunState::Finished || m_record.state == RunState::Failed)
             end();
     }
@@ -49,6 +51,7 @@ private:
     std::int64_t m_line;
     Result<Request> m_request;
     RunRecord m_record;
+    std::vector<std::string> m_warnings; // about the prompt
     std::optional<Result<std::string>> m_result;
     int m_promptTokens = 0, m_outputTokens = 0, m_preemptions = 0;
 };
@@ -81,6 +84,8 @@ void Item::end()
                  {"tpotNs", nsOrNull(metrics.tpotNs)},
                  {"endToEndNs", nsOrNull(metrics.endToEndNs)},
                  {"preemptions", m_preemptions}});
+    if (!m_warnings.empty())
+        json["warnings"] = m_warnings;
     m_result = json.dump();
 }
 

@@ -3,7 +3,7 @@
 
 #include "engine/base/file.h"
 #include "engine/trace/event.h"
-#include "engine/trace/json.h"
+#include "engine/trace/json_reader.h"
 #include "engine/trace/names.h"
 #include "engine/trace/pass_json.h"
 #include "engine/trace/run_from_json.h"
@@ -18,34 +18,9 @@ namespace {
 // A run of 100,000 tokens with 20 candidates each takes about 60 MB; traced, 23,000 tokens of a model with 30 layers
 // fit.
 constexpr std::uint64_t kMaxFileBytes = 128ull << 20;
-// Records nest four deep. Checked before parsing: a file of nothing but brackets would take 30 times its size in
-// memory.
-constexpr int kMaxNesting = 8;
+constexpr int kMaxNesting = 8; // records nest four deep
 constexpr const char *kSchemaName = "lectern-run";
 constexpr const char *kPassesKey = "passes";
-
-bool nestsTooDeep(std::string_view json)
-{
-    int depth = 0;
-    bool isInString = false;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const char c = json[i];
-        if (isInString) {
-            if (c == '\\')
-                ++i;
-            else if (c == '"')
-                isInString = false;
-        } else if (c == '"') {
-            isInString = true;
-        } else if (c == '[' || c == '{') {
-            if (++depth > kMaxNesting)
-                return true;
-        } else if (c == ']' || c == '}') {
-            --depth;
-        }
-    }
-    return false;
-}
 
 // One line per field and per element of a list of objects: small enough, and two runs can be compared line by line.
 // Every line is made by itself: the JSON values of a whole run take ten times the memory of its text.
@@ -139,7 +114,7 @@ try {
     if (json.size() > kMaxFileBytes)
         return fail(ErrorCode::BadFormat, "a run of " + std::to_string(json.size()) + " bytes is above the limit of " +
                                               std::to_string(kMaxFileBytes));
-    if (nestsTooDeep(json))
+    if (nestsTooDeep(json, kMaxNesting))
         return fail(ErrorCode::BadFormat,
                     "not a saved run: lists and objects are nested more than " + std::to_string(kMaxNesting) + " deep");
     Json document;

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""lectern-cli generate from outside: events, prompts, records, budgets, signals."""
+"""lectern-cli generate from outside: events, prompts, records, budgets."""
 import hashlib
 import json
 import os
 import pathlib
 import resource
-import signal
 import subprocess
 import sys
 import unittest
@@ -13,7 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tiny_gguf  # noqa: E402
-from cli_case import CLI, CliTest, real_model, wait_until_it_handles  # noqa: E402
+from cli_case import CLI, CliTest, real_model  # noqa: E402
 
 
 class Generate(CliTest):
@@ -230,36 +229,6 @@ class Generate(CliTest):
         line = self.refused(1, *generate, "--kv-budget", most)
         self.assertIn(f"the budget of the KV cache is {most} bytes;", line)
         self.assertNotIn("per token", line)
-
-    def test_ctrl_c_ends_a_run_cleanly(self):
-        path = self.folder / "long.gguf"
-        path.write_bytes(tiny_gguf.tiny_model(context=1 << 20))
-        command = [CLI, "generate", "--model", str(path), "--prompt", "Hi", "--max-tokens", "1000000", "--context",
-                   "1000000", "--backend", "reference", "--json"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            last = {}
-            for line in process.stdout:
-                last = json.loads(line)
-                if last["event"] == "token" and last["kvTokens"] == 4:
-                    process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=60), 0)
-        self.assertEqual(last["event"], "finished")
-        self.assertEqual(last["reason"], "cancelled")
-
-    def test_ctrl_c_ends_bench_and_logits_with_one_line(self):
-        path = self.folder / "long.gguf"
-        path.write_bytes(tiny_gguf.tiny_model(context=1 << 20))
-        out = self.folder / "stopped.f32"
-        ids = ",".join(["1"] * 8000)  # a second or more on the reference backend
-        for arguments in [["bench", "-p", "1000000", "-d", "0"], ["logits", "--ids", ids, "--out", str(out)]]:
-            command = [CLI, arguments[0], "--model", str(path), "--backend", "reference", *arguments[1:]]
-            with self.subTest(arguments[0]), subprocess.Popen(command, stdout=subprocess.PIPE,
-                                                              stderr=subprocess.PIPE) as process:
-                wait_until_it_handles(process, signal.SIGINT)
-                process.send_signal(signal.SIGINT)
-                output, errors = process.communicate(timeout=60)
-                self.assertEqual((process.returncode, output, errors), (1, b"", b"lectern-cli: stopped by a signal\n"))
-        self.assertFalse(out.exists())
 
     def test_output_that_cannot_be_written_is_a_failure(self):
         if not os.path.exists("/dev/full"):
