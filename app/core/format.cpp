@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace lectern {
 
@@ -194,13 +195,13 @@ QString byteValues(const std::string &bytes)
 {
     constexpr qsizetype kMost = 8;
     QStringList values;
+    std::array<bool, 256> isNamed{};
     for (const char byte : bytes) {
-        const auto value = QStringLiteral("0x") + hexBytes(std::string(1, byte));
-        if (values.contains(value))
+        if (std::exchange(isNamed[static_cast<unsigned char>(byte)], true))
             continue;
         if (values.size() == kMost)
             return values.join(QStringLiteral(", ")) + QStringLiteral(" …");
-        values << value;
+        values << QStringLiteral("0x") + hexBytes(std::string(1, byte));
     }
     return values.join(QStringLiteral(", "));
 }

@@ -106,6 +106,14 @@ class TestTokenText : public QObject
     Q_OBJECT
 
 private slots:
+    void controlCharactersAreSeenAsTheirPictures()
+    {
+        PromptEdit edit;
+        edit.replaceText(QStringLiteral("a\x04\x04\x1F\x7F\t\n"));
+        QCOMPARE(edit.toPlainText(), QStringLiteral("a\u2404\u2404\u241F\u2421\t\n"));
+        QCOMPARE(edit.promptText(), QStringLiteral("a\x04\x04\x1F\x7F\t\n"));
+    }
+
     void everyPromptComesBackUnitForUnit_data()
     {
         QTest::addColumn<QString>("text");
