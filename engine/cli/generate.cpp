@@ -2,6 +2,7 @@
 #include "engine/base/file.h"
 #include "engine/cli/command.h"
 #include "engine/cli/interrupt.h"
+#include "engine/cli/trace_table.h"
 #include "engine/trace/event_json.h"
 #include "engine/trace/run_json.h"
 
@@ -144,6 +145,7 @@ int run(const Options &options)
     }
 
     const RunRecord &record = printer.record();
+    printTraceTable(record);
     const bool isWorthKeeping = record.state == RunState::Finished || !record.outputTokens.empty();
     if (!options.record.empty() && isWorthKeeping)
         if (const Result<void> saved = saveRun(record, options.record); !saved)
@@ -217,6 +219,8 @@ void addGenerate(CLI::App &program, int &exitCode)
     command->add_option("--record", options->record, "Save the run (*.lectern.json)")
         ->type_name("FILE")
         ->check(someText());
+    command->add_flag("--trace", options->request.tracesOperations,
+                      "Time every operation: a table on standard error at the end, all of them in --record and --json");
     command->add_flag("--json", options->asJson, "Print events as JSON lines instead of the answer");
     command->callback([=, &exitCode] {
         if ((prompt->count() > 0) + (file->count() > 0) + (ids->count() > 0) != 1)
