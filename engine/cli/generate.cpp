@@ -3,6 +3,7 @@
 #include "engine/base/interrupt.h"
 #include "engine/cli/command.h"
 #include "engine/cli/generate_batch.h"
+#include "engine/cli/trace_table.h"
 #include "engine/trace/event_json.h"
 #include "engine/trace/run_json.h"
 
@@ -169,6 +170,7 @@ int run(const Options &options)
     } while (engine.step());
 
     const RunRecord &record = printer.record();
+    printTraceTable(record);
     const bool isWorthKeeping = record.state == RunState::Finished || !record.outputTokens.empty();
     if (!options.record.empty() && isWorthKeeping)
         if (const Result<void> saved = saveRun(record, options.record); !saved)
@@ -250,6 +252,10 @@ void addGenerate(CLI::App &program, int &exitCode)
     command->add_option("--record", options->record, "Save the run (*.lectern.json)")
         ->type_name("FILE")
         ->check(someText())
+        ->excludes(batch);
+    command
+        ->add_flag("--trace", options->request.tracesOperations,
+                   "Time every operation: a table on standard error at the end, all of them in --record and --json")
         ->excludes(batch);
     command->add_flag("--json", options->asJson, "Print events as JSON lines instead of the answer")->excludes(batch);
     command->callback([=, &exitCode] {

@@ -179,7 +179,7 @@ int runBatch(const BatchOptions &options)
     printer.printEnded();
     printSummary(*items, nowNs() - beginNs, options.load.maxRuns);
     if (stop.isRequested())
-        return printer.results().end({ErrorCode::Cancelled, "stopped"});
+        return printer.results().end(Error{ErrorCode::Cancelled, "stopped", {}, {}});
     return printer.results().end();
 }
 

@@ -79,7 +79,7 @@ struct EnumNames<ErrorCode>
 template <>
 struct EnumNames<Operation>
 {
-    static constexpr std::array<std::pair<Operation, std::string_view>, 12> table{
+    static constexpr std::array<std::pair<Operation, std::string_view>, kOperationCount> table{
         {{Operation::Embed, "embed"},
          {Operation::AttentionNorm, "attentionNorm"},
          {Operation::Qkv, "qkv"},

@@ -4,6 +4,7 @@
 
 #include "engine/base/clock.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -25,6 +26,7 @@ enum class Operation
     Logits,
     Sample // by the engine, after the pass
 };
+inline constexpr std::size_t kOperationCount = static_cast<std::size_t>(Operation::Sample) + 1;
 
 // What an operation reads and computes, stated by itself.
 struct OperationCost

@@ -10,8 +10,8 @@ namespace lectern {
 
 namespace {
 
-// Of all operations of a run together: far above what a file has room for, and a sum of 64 bits holds it.
-constexpr std::uint64_t kMaxTotal = std::uint64_t{1} << 63;
+// Of all operations of a run together: far above what a file has room for, and two of them fit into 64 bits.
+constexpr std::uint64_t kMaxTotal = std::uint64_t{1} << 62;
 
 class PassChecker : private FirstProblem
 {

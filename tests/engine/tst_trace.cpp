@@ -3,6 +3,7 @@
 #include "engine/trace/event.h"
 #include "engine/trace/event_json.h"
 #include "engine/trace/metrics.h"
+#include "engine/trace/operation_totals.h"
 #include "engine/trace/run_json.h"
 #include "tests/support/awkward_record.h"
 
@@ -257,6 +258,53 @@ private slots:
         QVERIFY(!hasClearSlope(slowed));
         QVERIFY(!hasClearSlope(metricsOfSteps({70, 70, 70, 70, 70, 70, 70, 70}))); // nothing grows
         QVERIFY(!hasClearSlope(metricsOfSteps({70, 80})));                         // no slope at all
+    }
+
+    void operationsAddUpForPrefillAndDecode()
+    {
+        RunRecord record;
+        record.outputTokens = {outputToken(1, 100), outputToken(2, 120), outputToken(3, 200)};
+        record.passes = {
+            {10, 50, 1, 8, 8, {{Operation::Qkv, 0, 0, 10, {600, 0, 900}}, {Operation::Qkv, 1, 10, 20, {600, 0, 900}}}},
+            {50, 100, 2, 5, 1, {{Operation::Qkv, 0, 0, 50, {600, 300, 100}}}}, // the prompt's last token
+            {100, 120, 2, 3, 1, {{Operation::Attention, 0, 0, 4, {0, 40, 20}}, {Operation::Sample, -1, 4, 6, {}}}},
+            {130, 160, 1, 4, 4, {{Operation::Qkv, 0, 1, 20, {600, 0, 400}}}}, // again, after a preemption
+            {160, 200, 1, 1, 1, {{Operation::Attention, 0, 0, 0, {0, 60, 20}}}}};
+        const OperationTotals totals = operationTotalsOf(record);
+        QCOMPARE(totals.prefill.passes, 3);
+        QCOMPARE(totals.prefill.ownTokens, 13);
+        QCOMPARE(totals.prefill.tokens, 17);
+        QCOMPARE(totals.prefill.ns, 120);
+        const OperationTotal &qkv = totals.prefill.of(Operation::Qkv);
+        QCOMPARE(qkv.count, 4);
+        QCOMPARE(qkv.ns, 100);
+        QCOMPARE(qkv.cost, (OperationCost{2400, 300, 2300}));
+        QCOMPARE(qkv.gigabytesPerSecond(), 27.0); // bytes a nanosecond, weights and keys and values
+        QCOMPARE(qkv.gigaflopsPerSecond(), 23.0);
+        QCOMPARE(totals.prefill.restNs(), 20);
+
+        QCOMPARE(totals.decode.passes, 2);
+        QCOMPARE(totals.decode.ns, 60);
+        QCOMPARE(totals.decode.of(Operation::Attention).count, 2);
+        QCOMPARE(totals.decode.of(Operation::Attention).cost, (OperationCost{0, 100, 40}));
+        QCOMPARE(totals.decode.of(Operation::Sample).ns, 6);
+        QCOMPARE(totals.decode.of(Operation::Sample).gigaflopsPerSecond(), 0.0);
+        QCOMPARE(totals.decode.restNs(), 50);
+        QCOMPARE(totals.decode.of(Operation::Qkv).count, 0);
+    }
+
+    void withoutACacheEveryPassAfterTheFirstTokenIsDecode()
+    {
+        RunRecord record;
+        record.request.cache = CacheMode::None;
+        record.passes = {{0, 10, 1, 8, 8, {}}, {10, 30, 1, 9, 9, {}}};
+        QCOMPARE(operationTotalsOf(record).prefill.passes, 2); // no token yet
+        record.outputTokens = {outputToken(1, 10)};
+        const OperationTotals totals = operationTotalsOf(record);
+        QCOMPARE(totals.prefill.passes, 1);
+        QCOMPARE(totals.decode.passes, 1);
+        QCOMPARE(totals.decode.ns, 20);
+        QCOMPARE(OperationTotal().gigabytesPerSecond(), 0.0); // no time was measured
     }
 
     void aSavedRunIsLoadedAsItWas()
