@@ -7,7 +7,6 @@
 
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,6 +32,9 @@ public:
     Backend &backend() { return *m_backend; }
     KvPool &pool() { return *m_pool; }
 
+    // A pool like pool(), with nothing in it.
+    std::unique_ptr<KvPool> newPool(int contextTokens);
+
     // Logits after all of `ids`, run in chunks of `chunkTokens` at most (0: whole) on a fresh sequence.
     std::vector<float> logits(std::span<const TokenId> ids, int chunkTokens = 0);
     // Runs `ids` after what the sequence holds; ends the test program on an error.
@@ -41,8 +43,12 @@ public:
 private:
     Model m_model;
     std::unique_ptr<Backend> m_backend;
-    std::optional<KvPool> m_pool;
+    std::unique_ptr<KvPool> m_pool;
 };
+
+// A pass of one sequence.
+Result<std::vector<LogitRows>> forward(Backend &backend, KvSequence &sequence, std::span<const TokenId> ids, int logits,
+                                       const StopFlag &stop = {}, PassTrace *trace = nullptr);
 
 // Opens a file; ends the test program with a message when it is refused.
 Model openModelFile(const std::filesystem::path &path);
