@@ -30,10 +30,13 @@ Model openModelFile(const std::filesystem::path &path)
     return orStop(openModel(std::make_shared<const GgufFile>(orStop(GgufFile::open(path)))));
 }
 
-LoadedBackend::LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads)
+LoadedBackend::LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads,
+                             const std::function<void(ModelSpec &)> &change)
     : m_model(openModelFile(path))
-    , m_backend(orStop(createBackend(kind, m_model, threads, {}, StopFlag())))
 {
+    if (change)
+        change(m_model.spec);
+    m_backend = orStop(createBackend(kind, m_model, threads, {}, StopFlag()));
     m_pool = newPool(contextTokens);
 }
 

@@ -6,6 +6,7 @@
 #include "engine/backend/backend.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -26,7 +27,9 @@ class LoadedBackend
 {
 public:
     // Ends the test program with a message when the file cannot be loaded.
-    LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads = 0);
+    // `change` may describe layers that no file asks for.
+    LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads = 0,
+                  const std::function<void(ModelSpec &)> &change = {});
 
     const ModelSpec &spec() const { return m_model.spec; }
     Backend &backend() { return *m_backend; }

@@ -28,9 +28,10 @@ struct TinyModelSpec
     int width = 96; // multiple of 32
     int heads = 6;
     int kvHeads = 2;
-    int headSize = 16;     // need not be width / heads
-    int ropeDims = 16;     // <= headSize
-    int feedForward = 160; // multiple of 32
+    int headSize = 16;                                            // need not be width / heads
+    int ropeDims = 16;                                            // <= headSize
+    int feedForward = 160;                                        // multiple of 32
+    std::vector<std::int32_t> kvHeadsOf = {}, feedForwardOf = {}; // of each layer; empty: alike, as above
     int contextLength = 256;
     bool isTied = true;
     bool hasRopeFreqs = false;
