@@ -2,7 +2,7 @@
 #include "engine/engine.h"
 
 #include "engine/engine_load.h"
-#include "engine/schedule/active_run.h"
+#include "engine/schedule/scheduler.h"
 
 #include <algorithm>
 #include <ctime>
@@ -35,14 +35,16 @@ struct Engine::State
     }
 
     std::shared_ptr<Ticket> find(RequestId id);
-    std::shared_ptr<Ticket> oldest();
+    template <class Condition>
+    std::vector<std::shared_ptr<Ticket>> ticketsThat(Condition condition);
     void remove(const Ticket &ticket);
     void announce(Ticket &ticket);
     bool announceNew();
     void endAsCancelled(Ticket &ticket);
     bool endCancelled();
     void endAll();
-    bool start(std::shared_ptr<Ticket> ticket);
+    bool admitWaiting();
+    void removeEnded();
     void endUnstarted(Ticket &ticket, EventBody end);
     Error noModel() const { return {ErrorCode::InvalidInput, "no model is loaded", "", "Open a model first."}; }
 
@@ -50,10 +52,10 @@ struct Engine::State
 
     // Engine thread only.
     std::unique_ptr<ModelRuntime> runtime;
-    std::unique_ptr<ActiveRun> active;
+    std::unique_ptr<Scheduler> scheduler; // as long as there is a runtime
 
     mutable std::mutex mutex;
-    std::deque<std::shared_ptr<Ticket>> tickets; // not ended, oldest first; the active one is among them
+    std::deque<std::shared_ptr<Ticket>> tickets; // not ended, oldest first; the running ones are among them
     RequestId lastId = 0;
     std::shared_ptr<const LoadedModel> loaded;
 };
@@ -67,10 +69,14 @@ std::shared_ptr<Ticket> Engine::State::find(RequestId id)
     return nullptr;
 }
 
-std::shared_ptr<Ticket> Engine::State::oldest()
+template <class Condition>
+std::vector<std::shared_ptr<Ticket>> Engine::State::ticketsThat(Condition condition)
 {
     const std::lock_guard lock(mutex);
-    return tickets.empty() ? nullptr : tickets.front();
+    std::vector<std::shared_ptr<Ticket>> found;
+    std::copy_if(tickets.begin(), tickets.end(), std::back_inserter(found),
+                 [&](const auto &ticket) { return condition(*ticket); });
+    return found;
 }
 
 void Engine::State::remove(const Ticket &ticket)
@@ -98,12 +104,7 @@ void Engine::State::announce(Ticket &ticket)
 
 bool Engine::State::announceNew()
 {
-    std::vector<std::shared_ptr<Ticket>> fresh;
-    {
-        const std::lock_guard lock(mutex);
-        std::copy_if(tickets.begin(), tickets.end(), std::back_inserter(fresh),
-                     [](const auto &ticket) { return !ticket->isAnnounced; });
-    }
+    const auto fresh = ticketsThat([](const Ticket &ticket) { return !ticket.isAnnounced; });
     for (const auto &ticket : fresh)
         announce(*ticket);
     return !fresh.empty();
@@ -118,10 +119,9 @@ void Engine::State::endUnstarted(Ticket &ticket, EventBody end)
 
 void Engine::State::endAsCancelled(Ticket &ticket)
 {
-    if (active && &active->ticket() == &ticket) {
+    if (ticket.isAdmitted) {
         remove(ticket);
-        active->finish(FinishReason::Cancelled);
-        active.reset();
+        scheduler->end(ticket, FinishReason::Cancelled);
         return;
     }
     Finished end;
@@ -133,12 +133,8 @@ void Engine::State::endAsCancelled(Ticket &ticket)
 
 bool Engine::State::endCancelled()
 {
-    std::vector<std::shared_ptr<Ticket>> cancelled;
-    {
-        const std::lock_guard lock(mutex);
-        std::copy_if(tickets.begin(), tickets.end(), std::back_inserter(cancelled),
-                     [](const auto &ticket) { return ticket->isAnnounced && ticket->stop.isRequested(); });
-    }
+    const auto cancelled =
+        ticketsThat([](const Ticket &ticket) { return ticket.isAnnounced && ticket.stop.isRequested(); });
     for (const auto &ticket : cancelled)
         endAsCancelled(*ticket);
     return !cancelled.empty();
@@ -159,18 +155,31 @@ void Engine::State::endAll()
         endAsCancelled(*ticket);
 }
 
-bool Engine::State::start(std::shared_ptr<Ticket> ticket)
+// In order of arrival, as many as may run at once. Without a model every request fails.
+bool Engine::State::admitWaiting()
 {
-    if (runtime) {
-        active = std::make_unique<ActiveRun>(std::move(ticket), *runtime);
-        return true;
+    const auto waiting = ticketsThat([](const Ticket &ticket) { return ticket.isAnnounced && !ticket.isAdmitted; });
+    for (const auto &ticket : waiting) {
+        if (!runtime) {
+            Failed end;
+            end.error = noModel();
+            end.timeNs = ticket->clock.now();
+            end.pausedNs = ticket->clock.pausedNs();
+            endUnstarted(*ticket, std::move(end));
+        } else if (scheduler->hasRoom()) {
+            ticket->isAdmitted = true;
+            scheduler->admit(ticket);
+        }
     }
-    Failed end;
-    end.error = noModel();
-    end.timeNs = ticket->clock.now();
-    end.pausedNs = ticket->clock.pausedNs();
-    endUnstarted(*ticket, std::move(end));
-    return false;
+    return !runtime && !waiting.empty();
+}
+
+void Engine::State::removeEnded()
+{
+    if (!scheduler)
+        return;
+    for (const auto &ticket : scheduler->takeEnded())
+        remove(*ticket);
 }
 
 Engine::Engine()
@@ -200,6 +209,7 @@ Result<std::shared_ptr<const LoadedModel>> Engine::load(const std::filesystem::p
     if (!runtime)
         return tl::unexpected(std::move(runtime.error()));
     m_state->runtime = std::move(*runtime);
+    m_state->scheduler = std::make_unique<Scheduler>(*m_state->runtime);
     const std::lock_guard lock(m_state->mutex);
     m_state->loaded = m_state->runtime->loaded;
     return m_state->loaded;
@@ -208,6 +218,7 @@ Result<std::shared_ptr<const LoadedModel>> Engine::load(const std::filesystem::p
 void Engine::unload()
 {
     m_state->endAll();
+    m_state->scheduler.reset();
     m_state->runtime.reset();
     const std::lock_guard lock(m_state->mutex);
     m_state->loaded.reset();
@@ -250,29 +261,18 @@ bool Engine::step()
     State &state = *m_state;
     const bool hasAnnounced = state.announceNew();
     const bool hasEndedSome = state.endCancelled();
-    if (!state.active) {
-        std::shared_ptr<Ticket> next = state.oldest();
-        if (!next)
-            return hasAnnounced || hasEndedSome;
-        if (!next->isAnnounced)
-            return true; // it came just now: the next step says so first
-        if (!state.start(std::move(next)))
-            return true;
-    }
-    if (!state.active->step())
-        return hasAnnounced || hasEndedSome;
-    if (state.active->hasEnded()) {
-        state.remove(state.active->ticket());
-        state.active.reset();
-    }
-    return true;
+    state.removeEnded(); // makes room for others
+    const bool hasRefused = state.admitWaiting();
+    const bool hasWorked = state.scheduler && state.scheduler->step();
+    state.removeEnded();
+    return hasAnnounced || hasEndedSome || hasRefused || hasWorked;
 }
 
 Result<std::vector<float>> Engine::logits(std::span<const TokenId> ids, const StopFlag &stop)
 {
     if (!m_state->runtime)
         return tl::unexpected(m_state->noModel());
-    if (m_state->active)
+    if (!m_state->scheduler->isIdle())
         return fail(ErrorCode::InvalidInput, "a run is active; logits need the whole KV cache");
     ModelRuntime &runtime = *m_state->runtime;
     if (ids.empty())
@@ -285,20 +285,20 @@ Result<std::vector<float>> Engine::logits(std::span<const TokenId> ids, const St
         if (ids[i] < 0 || ids[i] >= runtime.model.spec.vocabulary)
             return fail(ErrorCode::InvalidInput, "id " + std::to_string(ids[i]) + " at position " + std::to_string(i) +
                                                      " is not below " + std::to_string(runtime.model.spec.vocabulary));
-    runtime.heldIds.clear();
-    runtime.kv->truncate(0);
+    runtime.prefixes.shrinkTo(0);
     KvSequence kv(*runtime.pool);
-    const int total = static_cast<int>(ids.size());
-    while (true) {
-        const StepPlan plan = planStep(kv.tokens(), total);
-        if (Result<void> room = kv.reserve(plan.count()); !room)
-            return tl::unexpected(std::move(room.error()));
-        const auto part = ids.subspan(static_cast<std::size_t>(plan.begin), static_cast<std::size_t>(plan.count()));
-        const Result<std::span<float>> result = runtime.backend->forward(kv, part, plan.wantsLogits, stop);
+    const auto passTokens = static_cast<std::size_t>(runtime.backend->info().passTokens);
+    for (;;) {
+        const auto left = ids.subspan(static_cast<std::size_t>(kv.tokens()));
+        const bool isLast = left.size() <= passTokens;
+        const BatchSlice slice{&kv, left.first(std::min(left.size(), passTokens)), isLast ? 1 : 0, &stop};
+        const Result<std::vector<LogitRows>> result = runtime.backend->forward(std::span(&slice, 1), nullptr);
         if (!result)
             return tl::unexpected(result.error());
-        if (plan.wantsLogits)
-            return std::vector<float>(result->begin(), result->end());
+        if (isLast) {
+            const std::span<float> logits = result->front().last();
+            return std::vector<float>(logits.begin(), logits.end());
+        }
     }
 }
 

@@ -34,7 +34,8 @@ struct LoadOptions
     int threads = 0;                 // 0: all cores
     int contextTokens = 0;           // 0: the model's, at most kDefaultContextTokens; more than it has is refused
     bool takesLessContext = false;   // contextTokens is a wish: a model made for less gets what it has
-    std::uint64_t kvBudgetBytes = 0; // 0: room for contextTokens
+    std::uint64_t kvBudgetBytes = 0; // 0: room for contextTokens, for each of maxRuns as far as memory is there
+    int maxRuns = 1;                 // at the same time, 1 to kMaxRuns; further ones wait
     bool hashesFile = false;         // SHA-256 of the file into ModelInfo (reads it once more)
 };
 
@@ -87,13 +88,14 @@ public:
     RequestId submit(Request request, EventSink &sink);
     // Ends it with Finished (Cancelled) within one layer of the forward pass; harmless for unknown or ended ids.
     void cancel(RequestId id);
-    // A paused request takes no steps and its clock stands still. It keeps its place, started or not: later requests
-    // wait behind it.
+    // A paused request takes no steps and its clock stands still. It keeps its place among maxRuns, started or not;
+    // others go on.
     void pause(RequestId id);
     void resume(RequestId id);
 
-    // Does one scheduling step: starts a request, runs one prefill chunk, or one decode step. False when there is
-    // nothing to do (idle, or everything is paused). Engine thread.
+    // Does one scheduling step: one forward pass over what is ready (decode steps and prefill chunks together), and
+    // prepares one request that has its turn. False when there is nothing to do (idle, or everything is paused).
+    // Engine thread.
     bool step();
 
     // Logits of the last of `ids` on a fresh sequence; for comparisons with a reference. Refused while a run is active;
@@ -113,8 +115,9 @@ struct PreparedPrompt
     std::vector<TextRange> userRanges;
     std::vector<TokenRecord> tokens;
     std::int64_t templateNs = 0, tokenizeNs = 0;
-    std::string warning;                  // for example a second begin token; "" if none
+    std::vector<TextRange> leftOut;       // bytes of `text` that no token stands for
     std::optional<TextRange> secondBegin; // bytes of `text` of a second begin token
+    std::vector<std::string> warnings;    // of both; English
 };
 Result<PreparedPrompt> preparePrompt(const LoadedModel &model, const Request &request, const StopFlag &stop);
 

@@ -26,8 +26,8 @@ MachineInfo describeMachine()
 
 MemoryNeed memoryNeed(const ModelSpec &spec, int contextTokens, KvElement element)
 {
-    const std::uint64_t perToken = spec.kvBytesPerToken(kvElementBytes(element));
-    return {spec.weightBytes, perToken, perToken * static_cast<std::uint64_t>(contextTokens)};
+    const KvLayout layout = KvLayout::of(spec, element);
+    return {spec.weightBytes, layout.bytesPerToken(), layout.usedBytes(contextTokens)};
 }
 
 } // namespace lectern

@@ -30,7 +30,8 @@ private:
     Result<void> checkStop() const;
     Result<void> checkThreads() const;
     Result<void> checkMemory(const ModelSpec &spec, int context) const;
-    std::uint64_t kvBudget(std::uint64_t bytesPerToken, int context) const;
+    Result<void> checkRuns() const;
+    std::uint64_t kvBudget(const KvLayout &layout, int context, std::uint64_t availableBytes) const;
     Result<std::string> hash(const GgufFile &file) const;
     void addTemplate(const GgufFile &file, LoadedModel &loaded) const;
 };
@@ -53,21 +54,32 @@ Result<void> Loader::checkThreads() const
     return {};
 }
 
-std::uint64_t Loader::kvBudget(std::uint64_t bytesPerToken, int context) const
+Result<void> Loader::checkRuns() const
+{
+    if (options.maxRuns < 1 || options.maxRuns > kMaxRuns)
+        return fail(ErrorCode::InvalidInput,
+                    "is " + std::to_string(options.maxRuns) + ", expected 1 to " + std::to_string(kMaxRuns),
+                    "runs at the same time");
+    return {};
+}
+
+// Room for the whole context of every run where memory is there, of one at least: runs that outgrow it together are
+// preempted. `availableBytes`: beside the weights; 0 if not known.
+std::uint64_t Loader::kvBudget(const KvLayout &layout, int context, std::uint64_t availableBytes) const
 {
     if (options.kvBudgetBytes > 0)
         return options.kvBudgetBytes;
-    const int blocks = (context + kKvBlockTokens - 1) / kKvBlockTokens;
-    return bytesPerToken * kKvBlockTokens * static_cast<std::uint64_t>(blocks);
+    const std::uint64_t ofAll = layout.budgetFor(context, options.maxRuns);
+    return std::max(layout.budgetFor(context, 1), availableBytes > 0 ? std::min(ofAll, availableBytes / 2) : ofAll);
 }
 
 // Says what is needed before anything of it is taken.
 Result<void> Loader::checkMemory(const ModelSpec &spec, int context) const
 {
     const bool isReference = options.backend == BackendChoice::Reference;
-    const MemoryNeed need = memoryNeed(spec, context, isReference ? KvElement::F32 : KvElement::F16);
-    const std::uint64_t weights = isReference ? spec.parameters * sizeof(float) : need.weightBytes;
-    const std::uint64_t kv = kvBudget(need.kvBytesPerToken, context);
+    const KvLayout layout = KvLayout::of(spec, isReference ? KvElement::F32 : KvElement::F16);
+    const std::uint64_t weights = isReference ? spec.parameters * sizeof(float) : spec.weightBytes;
+    const std::uint64_t kv = options.kvBudgetBytes > 0 ? options.kvBudgetBytes : layout.budgetFor(context, 1);
     const std::uint64_t available = availableMemoryBytes();
     if (available == 0 || (kv <= available && weights <= available - kv))
         return {};
@@ -75,7 +87,7 @@ Result<void> Loader::checkMemory(const ModelSpec &spec, int context) const
                                   ? "the budget of the KV cache is " + std::to_string(kv) + " bytes"
                                   : "the KV cache for " + countOf(static_cast<std::uint64_t>(context), "token") +
                                         " needs " + std::to_string(kv) + " bytes (" +
-                                        std::to_string(need.kvBytesPerToken) + " per token)";
+                                        std::to_string(layout.bytesPerToken()) + " per token)";
     return fail(ErrorCode::OutOfMemory,
                 "weights need " + std::to_string(weights) + " bytes and " + cache + "; " + std::to_string(available) +
                     " bytes are available",
@@ -121,12 +133,12 @@ ModelInfo describeModel(const Model &model, const Vocabulary &vocabulary, std::s
     info.sha256 = std::move(sha256);
     info.fileBytes = model.file->fileBytes();
     info.parameters = spec.parameters;
-    info.layers = spec.layers;
+    info.layers = spec.layerCount();
     info.width = spec.width;
-    info.heads = spec.heads;
-    info.kvHeads = spec.kvHeads;
-    info.headSize = spec.headSize;
-    info.feedForward = spec.feedForward;
+    info.heads = spec.widest(&LayerSpec::heads);
+    info.kvHeads = spec.widest(&LayerSpec::kvHeads);
+    info.headSize = spec.widest(&LayerSpec::keySize);
+    info.feedForward = spec.widest(&LayerSpec::feedForward);
     info.vocabulary = spec.vocabulary;
     info.contextLength = spec.contextLength;
     return info;
@@ -149,7 +161,9 @@ EngineInfo describeEngine(const Backend &backend, const KvPool &pool, int contex
 
 Result<std::unique_ptr<ModelRuntime>> Loader::load()
 {
-    if (Result<void> ok = checkThreads().and_then([this] { return checkStop(); }); !ok)
+    if (Result<void> ok =
+            checkThreads().and_then([this] { return checkRuns(); }).and_then([this] { return checkStop(); });
+        !ok)
         return tl::unexpected(std::move(ok.error()));
     progress(LoadPhase::Open, 0, 0);
     Result<GgufFile> opened = GgufFile::open(path);
@@ -192,13 +206,13 @@ Result<std::unique_ptr<ModelRuntime>> Loader::load()
     if (!backend)
         return tl::unexpected(std::move(backend.error()));
     runtime->backend = std::move(*backend);
-    const KvElement element = runtime->backend->kvElement();
-    const std::uint64_t budget = kvBudget(runtime->model.spec.kvBytesPerToken(kvElementBytes(element)), *context);
-    Result<KvPool> pool = KvPool::create(runtime->model.spec, element, budget);
+    const KvLayout layout = KvLayout::of(runtime->model.spec, runtime->backend->kvElement());
+    Result<std::unique_ptr<KvPool>> pool = createKvPool(
+        *runtime->backend, runtime->model.spec, kvBudget(layout, *context, availableMemoryBytes()), options.maxRuns);
     if (!pool)
         return tl::unexpected(std::move(pool.error()));
-    runtime->pool = std::make_unique<KvPool>(std::move(*pool));
-    runtime->kv = std::make_unique<KvSequence>(*runtime->pool);
+    runtime->pool = std::move(*pool);
+    runtime->maxRuns = options.maxRuns;
     loaded->engine = describeEngine(*runtime->backend, *runtime->pool, *context);
     runtime->loaded = std::move(loaded);
 

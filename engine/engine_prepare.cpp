@@ -2,6 +2,7 @@
 #include "engine/base/clock.h"
 #include "engine/base/utf8.h"
 #include "engine/engine.h"
+#include "engine/trace/prompt_tokens.h"
 
 #include <new>
 #include <utility>
@@ -65,16 +66,8 @@ Result<void> tokenize(const Tokenizer &tokenizer, const EncodeOptions &options, 
     prompt.tokenizeNs = nowNs() - beginNs;
     if (!encoded)
         return tl::unexpected(encoded.error());
-    prompt.tokens.reserve(encoded->size());
-    for (const EncodedToken &entry : *encoded) {
-        TokenRecord token;
-        token.id = entry.id;
-        token.bytes = tokenizer.bytes(entry.id);
-        token.isSpecial = entry.isSpecial;
-        token.begin = entry.source.begin;
-        token.end = entry.source.end;
-        prompt.tokens.push_back(std::move(token));
-    }
+    prompt.tokens = promptTokens(tokenizer, *encoded);
+    prompt.leftOut = leftOutRanges(prompt.text, prompt.tokens, tokenizer.vocabulary().model);
     return {};
 }
 
@@ -99,9 +92,17 @@ void warnOfSecondBegin(const Vocabulary &vocabulary, PreparedPrompt &prompt)
     if (!isDouble)
         return;
     prompt.secondBegin = TextRange{tokens[1].begin, tokens[1].end};
-    prompt.warning = "The prompt starts with two begin tokens (" +
-                     printableText(pieceText(vocabulary, vocabulary.bos)) +
-                     "): leave out the one in the text or switch off the added one.";
+    prompt.warnings.push_back("The prompt starts with two begin tokens (" +
+                              printableText(pieceText(vocabulary, vocabulary.bos)) +
+                              "): leave out the one in the text or switch off the added one.");
+}
+
+// Offsets are those of the text that is sent: in a chat the template's.
+void warnOfLeftOut(PromptKind kind, PreparedPrompt &prompt)
+{
+    if (!prompt.leftOut.empty())
+        prompt.warnings.push_back(
+            leftOutWarning(prompt.text, prompt.leftOut, kind == PromptKind::Chat ? "rendered prompt" : "text"));
 }
 
 } // namespace
@@ -129,6 +130,7 @@ try {
     }
     if (!done)
         return tl::unexpected(std::move(done.error()));
+    warnOfLeftOut(request.kind, prompt);
     warnOfSecondBegin(tokenizer.vocabulary(), prompt);
     return prompt;
 } catch (const std::bad_alloc &) {

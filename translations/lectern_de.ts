@@ -244,10 +244,6 @@
         <translation>Einige Verschmelzungen nennen Stücke, die nicht im Vokabular stehen, und fallen weg.</translation>
     </message>
     <message>
-        <source>Some bytes have no piece: texts that contain them are refused.</source>
-        <translation>Einige Bytes haben kein Stück: Texte, die sie enthalten, werden abgelehnt.</translation>
-    </message>
-    <message>
         <source>Some of the 256 byte pieces are missing: none is used.</source>
         <translation>Einige der 256 Byte-Stücke fehlen: Keines wird verwendet.</translation>
     </message>
@@ -278,6 +274,17 @@
     <message>
         <source>The KV cache has no room for this prompt. Shorten it, or start Lectern with a larger --kv-budget.</source>
         <translation>Der KV-Cache hat für diesen Prompt keinen Platz. Kürzen Sie ihn, oder starten Sie Lectern mit einem größeren --kv-budget.</translation>
+    </message>
+    <message numerus="yes">
+        <source>%Ln byte(s) left out, since no token of the vocabulary stands for it: %1</source>
+        <translation>
+            <numerusform>%Ln Byte ausgelassen, da kein Token des Vokabulars dafür steht: %1</numerusform>
+            <numerusform>%Ln Bytes ausgelassen, da kein Token des Vokabulars dafür steht: %1</numerusform>
+        </translation>
+    </message>
+    <message>
+        <source>Some bytes have no piece: they are left out of prompts.</source>
+        <translation>Einige Bytes haben kein Stück: Sie werden aus Prompts ausgelassen.</translation>
     </message>
 </context>
 <context>

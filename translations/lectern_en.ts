@@ -2,6 +2,16 @@
 <!DOCTYPE TS>
 <TS version="2.1" language="en" sourcelanguage="en">
 <context>
+    <name>lectern::ErrorText</name>
+    <message numerus="yes">
+        <source>%Ln byte(s) left out, since no token of the vocabulary stands for it: %1</source>
+        <translation>
+            <numerusform>%Ln byte left out, since no token of the vocabulary stands for it: %1</numerusform>
+            <numerusform>%Ln bytes left out, since no token of the vocabulary stands for them: %1</numerusform>
+        </translation>
+    </message>
+</context>
+<context>
     <name>lectern::ExportActions</name>
     <message numerus="yes">
         <source>%n file(s) written to %1</source>

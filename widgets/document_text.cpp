@@ -10,15 +10,16 @@ namespace lectern {
 
 namespace {
 
-// What is shown for a unit that a document cannot hold; the unit itself for all others.
+// What is shown for a unit that a document cannot hold or show; the unit itself for all others.
 QChar signFor(QChar unit)
 {
-    switch (unit.unicode()) {
-    case 0x0000:
-        return QChar(0x2400); // symbol for null
-    case u'\r':
-        return QChar(0x240D); // symbol for carriage return
-    case 0x2029:              // paragraph separator
+    const char16_t code = unit.unicode();
+    if (code < 0x20 && code != u'\t' && code != u'\n')
+        return QChar(static_cast<char16_t>(0x2400 + code)); // Unicode's pictures of control characters
+    switch (code) {
+    case 0x007F:
+        return QChar(0x2421);
+    case 0x2029: // paragraph separator
         return QChar(0x00B6);
     case 0xFDD0:
     case 0xFDD1:
@@ -37,14 +38,17 @@ void insertExact(QTextCursor &cursor, const QString &text)
     cursor.removeSelectedText();
     qsizetype from = 0;
     for (qsizetype i = 0; i < text.size(); ++i) {
-        const QChar sign = signFor(text[i]);
-        if (sign == text[i])
+        const QChar unit = text[i], sign = signFor(unit);
+        if (sign == unit)
             continue;
         cursor.insertText(text.mid(from, i - from), QTextCharFormat());
+        const qsizetype first = i;
+        while (i + 1 < text.size() && text[i + 1] == unit)
+            ++i;
         // The object type, because it is the property that text typed after the sign does not inherit.
         QTextCharFormat format;
-        format.setObjectType(QTextFormat::UserObject + text[i].unicode());
-        cursor.insertText(sign, format);
+        format.setObjectType(QTextFormat::UserObject + unit.unicode());
+        cursor.insertText(QString(i + 1 - first, sign), format);
         from = i + 1;
     }
     cursor.insertText(text.mid(from), QTextCharFormat());

@@ -62,28 +62,27 @@ bool PromptEdit::canInsertFromMimeData(const QMimeData *source) const
 
 void PromptEdit::moveSpans(int position, int removed, int added)
 {
-    auto &spans = mutableSpans();
-    std::vector<TokenSpan> kept;
-    kept.reserve(spans.size());
-    for (TokenSpan span : spans) {
-        if (span.begin >= position + removed) {
+    const auto move = [=](auto &spans) {
+        std::erase_if(spans, [=](auto &span) {
+            if (span.begin < position + removed)
+                return span.end > position; // touched by the edit
             span.begin += added - removed;
             span.end += added - removed;
-        } else if (span.end > position) {
-            continue; // touched by the edit
-        }
-        kept.push_back(span);
-    }
-    spans = std::move(kept);
+            return false;
+        });
+    };
+    move(mutableSpans());
+    move(mutableLeftOut());
 }
 
 void PromptEdit::showTokens(const QString &forText, const std::string &text, const std::vector<TokenRecord> &tokens,
-                            std::size_t from, std::size_t to)
+                            const std::vector<TextRange> &leftOut, std::size_t from, std::size_t to)
 {
     if (forText != promptText())
         return;
     m_tokens = tokens;
     setSpans(spansOfText(text, tokens, from, to).spans);
+    setLeftOut(leftOutSpans(text, leftOut, from, to));
 }
 
 TokenTextEdit::BoxStyle PromptEdit::boxStyle(std::size_t spanIndex) const

@@ -19,10 +19,10 @@ public:
     // As one edit that Ctrl+Z takes back.
     void replaceText(const QString &text);
 
-    // Tokens of promptText(); `ranges` are bytes of `text`, and the prompt's own bytes are [from, to) of it (inside the
-    // chat template's output). Ignored when the text has changed meanwhile.
+    // Tokens of promptText() and what they leave out; ranges are bytes of `text`, and the prompt's own bytes are
+    // [from, to) of it (inside the chat template's output). Ignored when the text has changed meanwhile.
     void showTokens(const QString &forText, const std::string &text, const std::vector<TokenRecord> &tokens,
-                    std::size_t from, std::size_t to);
+                    const std::vector<TextRange> &leftOut, std::size_t from, std::size_t to);
     void setRunId(int runId) { m_runId = runId; } // whose prompt tokens these are too; 0: only the edited prompt's
 
 Q_SIGNALS:

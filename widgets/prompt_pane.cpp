@@ -3,6 +3,7 @@
 
 #include "app/core/error_text.h"
 #include "app/core/format.h"
+#include "engine/trace/prompt_tokens.h"
 #include "widgets/prompt_counts.h"
 #include "widgets/prompt_edit.h"
 #include "widgets/prompt_splitter.h"
@@ -306,7 +307,7 @@ void PromptPane::showEditedPrompt()
     }
     const PromptTokensPtr tokens = m_tokens;
     if (tokens->error) {
-        m_editor->showTokens(tokens->userText, {}, {}, 0, 0);
+        m_editor->showTokens(tokens->userText, {}, {}, {}, 0, 0);
         m_sent->clearTokens();
         m_sentCaption->clear();
         if (!tokens->userText.isEmpty())
@@ -320,28 +321,39 @@ void PromptPane::showEditedPrompt()
     TextRange own{0, prepared.text.size()};
     if (mode() == PromptMode::Chat)
         own = prepared.userRanges.empty() ? TextRange{} : prepared.userRanges.back();
-    m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, own.begin, own.end);
+    m_editor->showTokens(tokens->userText, prepared.text, prepared.tokens, prepared.leftOut, own.begin, own.end);
     showSent(0, tr("Sent to the model: %Ln token(s)", nullptr, static_cast<int>(prepared.tokens.size())), prepared.text,
-             prepared.tokens, own.begin);
+             prepared.tokens, prepared.leftOut, own.begin);
     m_sentPart->setVisible(m_editor->spans().size() != m_sent->spans().size());
-    const QString replaced =
-        tokens->replacedCount > 0 ? tr("%n invalid character(s) replaced", nullptr, tokens->replacedCount) : QString();
-    if (prepared.secondBegin) {
-        showNote(tr("The prompt starts with two begin tokens, which makes answers worse."), replaced);
-        // Those of a template cannot be taken out here.
-        m_removeBegin->setVisible(mode() == PromptMode::Raw && prepared.secondBegin->end > prepared.secondBegin->begin);
-    } else if (!replaced.isEmpty()) {
-        showNote(replaced);
-    }
+    showPromptNote(*tokens);
     updateCounts();
 }
 
+// What is odd about the prompt, a line each.
+void PromptPane::showPromptNote(const PromptTokens &tokens)
+{
+    const std::optional<TextRange> &secondBegin = tokens.prepared.secondBegin;
+    QStringList lines;
+    if (secondBegin)
+        lines << tr("The prompt starts with two begin tokens, which makes answers worse.");
+    if (!tokens.prepared.leftOut.empty())
+        lines << leftOutHeadline(bytesIn(tokens.prepared.text, tokens.prepared.leftOut));
+    if (tokens.replacedCount > 0)
+        lines << tr("%n invalid character(s) replaced", nullptr, tokens.replacedCount);
+    if (lines.isEmpty())
+        return;
+    showNote(lines.join(QLatin1Char('\n')));
+    // Those of a template cannot be taken out here.
+    m_removeBegin->setVisible(mode() == PromptMode::Raw && secondBegin && secondBegin->end > secondBegin->begin);
+}
+
 void PromptPane::showSent(int runId, const QString &caption, const std::string &text,
-                          const std::vector<TokenRecord> &tokens, std::size_t ownBegin)
+                          const std::vector<TokenRecord> &tokens, const std::vector<TextRange> &leftOut,
+                          std::size_t ownBegin)
 {
     m_sentRunId = runId;
     m_sentCaption->setText(caption);
-    m_sent->showPrompt(runId, text, tokens);
+    m_sent->showPrompt(runId, text, tokens, leftOut);
     // What the user wrote is what a reader looks for: from the control token before it.
     int first = 0;
     for (std::size_t i = 0; i < tokens.size() && tokens[i].begin < ownBegin; ++i)
@@ -355,7 +367,7 @@ bool PromptPane::isPromptOf(const RunRecord &record) const
     if (!m_tokens || m_tokens->error)
         return false;
     const auto &own = m_tokens->prepared.tokens, &sent = record.promptTokens;
-    return own.size() == sent.size() &&
+    return m_tokens->prepared.text == record.promptText && own.size() == sent.size() &&
            std::equal(own.begin(), own.end(), sent.begin(),
                       [](const TokenRecord &a, const TokenRecord &b) { return a.id == b.id; });
 }
@@ -370,10 +382,14 @@ void PromptPane::showRunPrompt(int runId, const QString &title, std::shared_ptr<
                           : tr("Prompt of “%1”: %Ln token(s)", nullptr, count).arg(shortened(title, 30)); // one line
     if (record->reusedTokens > 0)
         caption += QStringLiteral(" · ") + tr("%1 reused from the KV cache").arg(formatCount(record->reusedTokens));
+    const std::vector<TextRange> leftOut = leftOutRanges(*record);
+    if (!isEdited && !leftOut.empty()) // else the note under the editor says it
+        caption += QStringLiteral(" · ") + leftOutHeadline(bytesIn(record->promptText, leftOut));
     std::size_t ownBegin = 0;
     if (record->request.kind == PromptKind::Chat && !record->request.messages.empty())
         ownBegin = record->promptText.rfind(record->request.messages.back().content);
-    showSent(runId, caption, record->promptText, record->promptTokens, ownBegin == std::string::npos ? 0 : ownBegin);
+    showSent(runId, caption, record->promptText, record->promptTokens, leftOut,
+             ownBegin == std::string::npos ? 0 : ownBegin);
     m_editRunPrompt->setVisible(!isEdited);
     m_sentPart->setVisible(!isEdited || record->reusedTokens > 0 || m_editor->spans().size() != m_sent->spans().size());
 }

@@ -49,7 +49,7 @@ public:
 
     // Live tokens of promptText(). Ignored when they belong to an older text.
     void showTokens(const PromptTokensPtr &tokens);
-    // Were these tokens sent by the run, one for one?
+    // Was this text sent by the run, in these tokens?
     bool isPromptOf(const RunRecord &record) const;
     // Below the editor: the prompt of a run as it was sent. When it is the edited one, the editor's tokens are the
     // run's.
@@ -70,7 +70,9 @@ private:
     void updateCounts();
     void showNote(const QString &text, const QString &detail = {});
     void removeSecondBegin();
+    void showPromptNote(const PromptTokens &tokens);
     void showSent(int runId, const QString &caption, const std::string &text, const std::vector<TokenRecord> &tokens,
+                  const std::vector<TextRange> &leftOut,
                   std::size_t ownBegin); // byte of `text` at which the words of the user begin
     PromptEdit *m_editor;
     TokenView *m_sent;

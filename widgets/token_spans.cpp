@@ -24,31 +24,58 @@ SpannedText spansOfText(const std::string &bytes, const std::vector<TokenRecord>
     }
     positionOf[to - from] = static_cast<int>(result.text.size());
 
-    TokenSpan span;
-    bool isOpen = false;
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         const TokenRecord &token = tokens[i];
         if (token.end <= from || token.begin >= token.end)
             continue;
         if (token.begin >= to)
             break;
-        if (!isOpen) {
-            // A token that begins before the wanted part is shown from the part's first character on.
-            std::size_t begin = std::max(token.begin, from);
-            while (positionOf[begin - from] < 0)
-                ++begin;
-            span = {positionOf[begin - from], 0, static_cast<int>(i), 0, token.isSpecial};
-            isOpen = true;
-        }
-        span.lastToken = static_cast<int>(i);
-        span.end = positionOf[std::min(token.end, to) - from];
-        if (span.end >= 0) { // ends with a character: the span is complete
-            if (span.end > span.begin)
-                result.spans.push_back(span);
-            isOpen = false;
+        // From the character that it begins in to the end of the one that it ends in.
+        std::size_t begin = std::max(token.begin, from) - from;
+        while (positionOf[begin] < 0)
+            --begin;
+        std::size_t end = std::min(token.end, to) - from;
+        while (positionOf[end] < 0)
+            ++end;
+        const TokenSpan span{positionOf[begin], positionOf[end], static_cast<int>(i), static_cast<int>(i),
+                             token.isSpecial};
+        if (!result.spans.empty() && span.begin < result.spans.back().end) {
+            result.spans.back().end = std::max(result.spans.back().end, span.end);
+            result.spans.back().lastToken = span.lastToken;
+        } else {
+            result.spans.push_back(span);
         }
     }
     return result;
+}
+
+std::vector<LeftOutSpan> leftOutSpans(const std::string &bytes, const std::vector<TextRange> &leftOut, std::size_t from,
+                                      std::size_t to)
+{
+    std::vector<LeftOutSpan> spans;
+    to = std::min(to, bytes.size());
+    int position = 0;
+    auto range = leftOut.begin();
+    for (std::size_t offset = from; offset < to && range != leftOut.end();) {
+        const CodePoint character = codePointAt(bytes, offset);
+        const std::size_t end = offset + character.bytes;
+        const int endPosition = position + (character.value > 0xFFFF ? 2 : 1);
+        for (; range != leftOut.end() && range->begin < end; ++range) {
+            const TextRange here{std::max(range->begin, offset), std::min(range->end, end)};
+            if (here.begin < here.end) {
+                const bool goesOn = range->begin < here.begin && !spans.empty() && spans.back().end == position;
+                if (!goesOn && (spans.empty() || spans.back().end <= position))
+                    spans.push_back({position, 0, {}});
+                spans.back().end = endPosition;
+                spans.back().bytes += bytes.substr(here.begin, here.end - here.begin);
+            }
+            if (range->end > end)
+                break;
+        }
+        position = endPosition;
+        offset = end;
+    }
+    return spans;
 }
 
 void appendOutputSpans(SpannedText &target, const std::vector<TokenRecord> &tokens, std::size_t firstNew,

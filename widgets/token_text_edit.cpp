@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "widgets/token_text_edit.h"
 
+#include "app/core/error_text.h"
 #include "widgets/document_text.h"
 #include "widgets/token_layout.h"
 
@@ -92,6 +93,12 @@ void TokenTextEdit::setSpans(std::vector<TokenSpan> spans)
     viewport()->update();
 }
 
+void TokenTextEdit::setLeftOut(std::vector<LeftOutSpan> spans)
+{
+    m_leftOut = std::move(spans);
+    viewport()->update();
+}
+
 std::vector<TokenTextEdit::ShownLine> TokenTextEdit::linesIn(const QRect &rect) const
 {
     std::vector<ShownLine> lines;
@@ -115,24 +122,24 @@ std::vector<TokenTextEdit::ShownLine> TokenTextEdit::linesIn(const QRect &rect) 
 }
 
 // The spans with characters on the line, its line end included.
-std::pair<std::size_t, std::size_t> TokenTextEdit::spansOn(const ShownLine &shown) const
+template <class Span>
+std::span<const Span> TokenTextEdit::spansOn(const std::vector<Span> &spans, const ShownLine &shown) const
 {
     const int begin = shown.block.position() + shown.line.textStart();
     const bool isLast = shown.line.lineNumber() + 1 == shown.block.layout()->lineCount();
     const int end = begin + shown.line.textLength() + (isLast ? 1 : 0);
-    const auto first = std::partition_point(m_spans.begin(), m_spans.end(),
-                                            [begin](const TokenSpan &span) { return span.end <= begin; });
-    const auto last =
-        std::partition_point(first, m_spans.end(), [end](const TokenSpan &span) { return span.begin < end; });
-    return {static_cast<std::size_t>(first - m_spans.begin()), static_cast<std::size_t>(last - m_spans.begin())};
+    const auto first =
+        std::partition_point(spans.begin(), spans.end(), [begin](const Span &span) { return span.end <= begin; });
+    const auto last = std::partition_point(first, spans.end(), [end](const Span &span) { return span.begin < end; });
+    return {first, last};
 }
 
-std::vector<QRectF> TokenTextEdit::boxesOf(const TokenSpan &span, const ShownLine &shown) const
+std::vector<QRectF> TokenTextEdit::boxesOf(int spanBegin, int spanEnd, const ShownLine &shown) const
 {
     const QTextLine &line = shown.line;
     const int lineEnd = line.textStart() + line.textLength();
-    const int begin = std::max(span.begin - shown.block.position(), line.textStart());
-    const int end = std::min(span.end - shown.block.position(), lineEnd);
+    const int begin = std::max(spanBegin - shown.block.position(), line.textStart());
+    const int end = std::min(spanEnd - shown.block.position(), lineEnd);
     std::vector<QRectF> boxes;
     const auto add = [&](double from, double to) {
         const double left = shown.origin.x() + std::min(from, to);
@@ -163,8 +170,8 @@ std::vector<QRectF> TokenTextEdit::boxesOf(const TokenSpan &span, const ShownLin
                              document()->characterAt(shown.block.position() + end - 1) == QChar::LineSeparator;
     const int blockEnd = shown.block.length() - 1;
     const bool isBlockEnd = lineEnd == blockEnd && shown.block.userState() != kSoftBreak &&
-                            span.begin - shown.block.position() <= blockEnd &&
-                            span.end - shown.block.position() > blockEnd;
+                            spanBegin - shown.block.position() <= blockEnd &&
+                            spanEnd - shown.block.position() > blockEnd;
     if (isSeparator || isBlockEnd) {
         const double width = fontMetrics().averageCharWidth() * 0.6;
         const QRectF natural = line.naturalTextRect();
@@ -183,24 +190,37 @@ void TokenTextEdit::paintEvent(QPaintEvent *event)
     QPainter painter(viewport());
     painter.setClipRect(event->rect());
     QRect whole = event->rect();
+    std::vector<QRect> leftOut; // hatched behind the text, struck out over it
     for (const ShownLine &line : linesIn(event->rect())) {
         if (const QRect rest = withoutCutLine(whole, line); rest != whole) {
             whole = rest;
             continue;
         }
-        const auto [first, last] = spansOn(line);
-        for (std::size_t i = first; i < last; ++i) {
+        for (const TokenSpan &span : spansOn(m_spans, line)) {
+            const auto i = static_cast<std::size_t>(&span - m_spans.data());
             const bool isHovered = static_cast<int>(i) == m_hoveredSpan;
             const BoxStyle style = boxStyle(i);
             if (!style.fill.isValid() && !style.isOutlined && !isHovered)
                 continue;
-            for (const QRectF &box : boxesOf(m_spans[i], line))
+            for (const QRectF &box : boxesOf(span.begin, span.end, line))
                 paintBox(painter, box, style, isHovered);
+        }
+        for (const LeftOutSpan &span : spansOn(m_leftOut, line)) {
+            for (const QRectF &box : boxesOf(span.begin, span.end, line)) {
+                leftOut.push_back(box.toRect().adjusted(0, 1, -1, -1));
+                painter.fillRect(leftOut.back(), QBrush(m_theme.warning, Qt::BDiagPattern));
+            }
         }
     }
     painter.end();
     QPaintEvent inner(whole);
     QPlainTextEdit::paintEvent(&inner);
+    if (leftOut.empty())
+        return;
+    painter.begin(viewport());
+    painter.setClipRect(whole);
+    for (const QRect &box : leftOut)
+        strikeOut(painter, box);
 }
 
 // Lines that the upper or lower edge would cut are left out, unless there is hardly room for one.
@@ -241,16 +261,35 @@ void TokenTextEdit::paintBox(QPainter &painter, const QRectF &whole, const BoxSt
     }
 }
 
-int TokenTextEdit::spanUnder(const QPoint &viewportPosition) const
+// What is left out is not there for the model.
+void TokenTextEdit::strikeOut(QPainter &painter, const QRect &box) const
 {
-    for (const ShownLine &line : linesIn(QRect(viewportPosition, QSize(1, 1)))) {
-        const auto [first, last] = spansOn(line);
-        for (std::size_t i = first; i < last; ++i)
-            for (const QRectF &box : boxesOf(m_spans[i], line))
+    const int width = qCeil(m_theme.lineWidth());
+    painter.setPen(QPen(m_theme.warning, 1, Qt::DashLine));
+    painter.drawRect(box.adjusted(0, 0, -1, -1));
+    painter.fillRect(box.left(), box.center().y() - width / 2, box.width(), width, m_theme.warning);
+}
+
+template <class Span>
+const Span *TokenTextEdit::spanUnder(const std::vector<Span> &spans, const QPoint &viewportPosition) const
+{
+    for (const ShownLine &line : linesIn(QRect(viewportPosition, QSize(1, 1))))
+        for (const Span &span : spansOn(spans, line))
+            for (const QRectF &box : boxesOf(span.begin, span.end, line))
                 if (box.contains(viewportPosition))
-                    return static_cast<int>(i);
-    }
-    return -1;
+                    return &span;
+    return nullptr;
+}
+
+// A character that is left out in part, or that a token goes across, has both.
+QString TokenTextEdit::toolTipAt(const QPoint &viewportPosition) const
+{
+    QString html;
+    if (const LeftOutSpan *span = spanUnder(m_leftOut, viewportPosition))
+        html = QStringLiteral("<p>%1</p>").arg(leftOutHeadline(span->bytes).toHtmlEscaped());
+    if (const TokenSpan *span = spanUnder(m_spans, viewportPosition))
+        html += toolTipOf(*span);
+    return html;
 }
 
 QMimeData *TokenTextEdit::createMimeDataFromSelection() const
@@ -266,19 +305,15 @@ void TokenTextEdit::mouseMoveEvent(QMouseEvent *event)
     QPlainTextEdit::mouseMoveEvent(event);
     if (!m_selection)
         return;
-    const int index = spanUnder(event->position().toPoint());
-    m_selection->setHovered(index < 0 ? TokenRef{} : refOf(m_spans[static_cast<std::size_t>(index)]));
+    const TokenSpan *span = spanUnder(m_spans, event->position().toPoint());
+    m_selection->setHovered(span ? refOf(*span) : TokenRef{});
 }
 
 bool TokenTextEdit::viewportEvent(QEvent *event)
 {
     if (event->type() == QEvent::ToolTip) {
         auto *help = static_cast<QHelpEvent *>(event);
-        const int index = spanUnder(help->pos());
-        if (index < 0)
-            QToolTip::hideText();
-        else
-            QToolTip::showText(help->globalPos(), toolTipOf(m_spans[static_cast<std::size_t>(index)]), viewport());
+        QToolTip::showText(help->globalPos(), toolTipAt(help->pos()), viewport()); // "" hides it
         return true;
     }
     if (event->type() == QEvent::Leave && m_selection)

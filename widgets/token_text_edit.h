@@ -13,7 +13,7 @@
 #include <QTextBlock>
 #include <QTextLayout>
 
-#include <utility>
+#include <span>
 #include <vector>
 
 namespace lectern {
@@ -31,6 +31,7 @@ public:
     void setSelection(TokenSelection *selection);
 
     const std::vector<TokenSpan> &spans() const { return m_spans; }
+    const std::vector<LeftOutSpan> &leftOut() const { return m_leftOut; } // marked over the boxes
 
     // A laid out line; its origin is its block's top left corner in the viewport.
     struct ShownLine
@@ -41,8 +42,8 @@ public:
         bool isMixed = false; // has right-to-left text
     };
     std::vector<ShownLine> linesIn(const QRect &rect) const; // of the viewport
-    // Where the span lies on the line, in viewport pixels: several boxes when directions mix.
-    std::vector<QRectF> boxesOf(const TokenSpan &span, const ShownLine &line) const;
+    // Where positions [begin, end) lie on the line, in viewport pixels: several boxes when directions mix.
+    std::vector<QRectF> boxesOf(int begin, int end, const ShownLine &line) const;
 
 protected:
     struct BoxStyle
@@ -59,9 +60,10 @@ protected:
 
     void setSpans(std::vector<TokenSpan> spans);
     std::vector<TokenSpan> &mutableSpans() { return m_spans; }
+    void setLeftOut(std::vector<LeftOutSpan> spans);
+    std::vector<LeftOutSpan> &mutableLeftOut() { return m_leftOut; }
     const Theme &theme() const { return m_theme; }
     TokenSelection *selection() const { return m_selection; }
-    int spanUnder(const QPoint &viewportPosition) const; // index or -1
 
     void paintEvent(QPaintEvent *event) override;
     bool viewportEvent(QEvent *event) override;
@@ -69,12 +71,18 @@ protected:
     QMimeData *createMimeDataFromSelection() const override;
 
 private:
-    std::pair<std::size_t, std::size_t> spansOn(const ShownLine &line) const; // [first, last)
+    template <class Span>
+    std::span<const Span> spansOn(const std::vector<Span> &spans, const ShownLine &line) const;
+    template <class Span>
+    const Span *spanUnder(const std::vector<Span> &spans, const QPoint &viewportPosition) const; // or nullptr
+    QString toolTipAt(const QPoint &viewportPosition) const;
     QRect withoutCutLine(QRect rect, const ShownLine &line) const;
     void paintBox(QPainter &painter, const QRectF &whole, const BoxStyle &style, bool isHovered) const;
+    void strikeOut(QPainter &painter, const QRect &box) const;
     void showHovered(const TokenRef &token);
     void selectAtCursor();
     std::vector<TokenSpan> m_spans;
+    std::vector<LeftOutSpan> m_leftOut;
     TokenLayout *m_layout; // the document's
     TokenSelection *m_selection = nullptr;
     Theme m_theme;

@@ -18,7 +18,7 @@ namespace {
 constexpr int kLongParagraph = 1500; // characters; about 20 lines
 
 // Tokens that the tokenizer added, such as a begin token, stand for no bytes of the text: they appear by name.
-void writeAddedTokens(std::string &text, std::vector<TokenRecord> &tokens)
+void writeAddedTokens(std::string &text, std::vector<TokenRecord> &tokens, std::vector<TextRange> &leftOut)
 {
     std::size_t shift = 0;
     for (TokenRecord &token : tokens) {
@@ -27,8 +27,35 @@ void writeAddedTokens(std::string &text, std::vector<TokenRecord> &tokens)
         if (token.begin != token.end || !token.isSpecial)
             continue;
         text.insert(token.begin, token.bytes);
+        for (TextRange &range : leftOut)
+            if (range.begin >= token.begin)
+                range = {range.begin + token.bytes.size(), range.end + token.bytes.size()};
         token.end += token.bytes.size();
         shift += token.bytes.size();
+    }
+}
+
+// Those that begin at [from, to), moved by `base`.
+template <class Span>
+void appendMoved(std::vector<Span> &target, const std::vector<Span> &source, int from, int to, int base)
+{
+    auto span =
+        std::lower_bound(source.begin(), source.end(), from, [](const Span &s, int value) { return s.begin < value; });
+    for (; span != source.end() && span->begin < to; ++span) {
+        Span &moved = target.emplace_back(*span);
+        moved.begin += base;
+        moved.end += base;
+    }
+}
+
+// For a position that is inserted at `cut`.
+template <class Span>
+void makeRoom(std::vector<Span> &spans, int cut)
+{
+    for (auto span = spans.rbegin(); span != spans.rend() && span->end > cut; ++span) {
+        span->end += 1;
+        if (span->begin >= cut)
+            span->begin += 1;
     }
 }
 
@@ -71,17 +98,21 @@ void TokenView::clearTokens()
     m_hasTail = false;
     clear();
     setSpans({});
+    setLeftOut({});
 }
 
-void TokenView::showPrompt(int runId, const std::string &text, std::vector<TokenRecord> tokens)
+void TokenView::showPrompt(int runId, const std::string &text, std::vector<TokenRecord> tokens,
+                           std::vector<TextRange> leftOut)
 {
     clearTokens();
     m_part = TokenPart::Prompt;
     m_runId = runId;
     m_promptText = text;
     m_promptTokens = std::move(tokens);
-    writeAddedTokens(m_promptText, m_promptTokens);
-    insertSpans(spansOfText(m_promptText, m_promptTokens, 0, m_promptText.size()));
+    writeAddedTokens(m_promptText, m_promptTokens, leftOut);
+    SpannedText prompt = spansOfText(m_promptText, m_promptTokens, 0, m_promptText.size());
+    prompt.leftOut = leftOutSpans(m_promptText, leftOut, 0, m_promptText.size());
+    insertSpans(prompt);
     moveCursor(QTextCursor::Start);
 }
 
@@ -161,22 +192,16 @@ void TokenView::insertSpans(const SpannedText &text)
     const int scrollValue = bar->value();
 
     // Inserted in portions so that no paragraph is ever laid out at more than about twice its limit.
-    auto &spans = mutableSpans();
     std::size_t nextSpan = 0;
     int from = 0;
     while (from < text.text.size()) {
         int to = std::min<int>(from + kLongParagraph, static_cast<int>(text.text.size()));
         while (nextSpan < text.spans.size() && text.spans[nextSpan].begin < to)
             to = std::max(to, text.spans[nextSpan++].end);
+        to += text.text[to - 1].isHighSurrogate();
         const int base = document()->characterCount() - 1 - from;
-        for (auto span = std::lower_bound(text.spans.begin(), text.spans.end(), from,
-                                          [](const TokenSpan &s, int value) { return s.begin < value; });
-             span != text.spans.end() && span->begin < to; ++span) {
-            TokenSpan moved = *span;
-            moved.begin += base;
-            moved.end += base;
-            spans.push_back(moved);
-        }
+        appendMoved(mutableSpans(), text.spans, from, to, base);
+        appendMoved(mutableLeftOut(), text.leftOut, from, to, base);
         QTextCursor cursor(document());
         cursor.movePosition(QTextCursor::End);
         insertExact(cursor, text.text.mid(from, to - from));
@@ -184,7 +209,7 @@ void TokenView::insertSpans(const SpannedText &text)
         from = to;
     }
     if (selection() && owns(selection()->hovered()))
-        setSpans(std::move(spans)); // the hovered token may be among the new ones
+        setSpans(std::move(mutableSpans())); // the hovered token may be among the new ones
     bar->setValue(wasAtEnd ? bar->maximum() : scrollValue);
     // The document repaints the paragraph that grew; shades of the latency lens move with the typical step.
     if (m_lens == AnswerLens::Latency)
@@ -206,12 +231,8 @@ void TokenView::softenLastBlock()
     cursor.setPosition(cut);
     cursor.insertBlock();
     document()->findBlock(cut - 1).setUserState(kSoftBreak);
-    auto &spans = mutableSpans();
-    for (auto span = spans.rbegin(); span != spans.rend() && span->end > cut; ++span) {
-        span->end += 1;
-        if (span->begin >= cut)
-            span->begin += 1;
-    }
+    makeRoom(mutableSpans(), cut);
+    makeRoom(mutableLeftOut(), cut);
 }
 
 QString TokenView::shownText() const

@@ -21,8 +21,10 @@ public:
     void setLens(AnswerLens lens);
     AnswerLens lens() const { return m_lens; }
 
-    // The prompt of a record-like token list; `runId` 0 for the prompt being edited.
-    void showPrompt(int runId, const std::string &text, std::vector<TokenRecord> tokens);
+    // The prompt of a record-like token list, with the bytes of `text` that it leaves out; `runId` 0 for the prompt
+    // being edited.
+    void showPrompt(int runId, const std::string &text, std::vector<TokenRecord> tokens,
+                    std::vector<TextRange> leftOut);
     void scrollToToken(int index); // its line becomes the first one, where there is text enough below it
     // The answer of a run; follow with appendNew() as its record grows.
     void showAnswer(int runId, std::shared_ptr<const RunRecord> record);

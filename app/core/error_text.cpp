@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/error_text.h"
 
+#include "app/core/format.h"
+
 #include <QCoreApplication>
 
 namespace lectern {
@@ -75,6 +77,13 @@ public:
         return {};
     }
 
+    static QString leftOut(const std::string &bytes)
+    {
+        return tr("%Ln byte(s) left out, since no token of the vocabulary stands for it: %1", nullptr,
+                  static_cast<int>(bytes.size()))
+            .arg(byteValues(bytes));
+    }
+
     static QString warning(WarningKind kind)
     {
         switch (kind) {
@@ -94,7 +103,7 @@ public:
         case WarningKind::MergesUnusable:
             return tr("Some merges name pieces that are not in the vocabulary and are left out.");
         case WarningKind::BytesMissing:
-            return tr("Some bytes have no piece: texts that contain them are refused.");
+            return tr("Some bytes have no piece: they are left out of prompts.");
         case WarningKind::BytePiecesUnused:
             return tr("Some of the 256 byte pieces are missing: none is used.");
         }
@@ -107,6 +116,11 @@ public:
 QString errorHeadline(ErrorCode code, ErrorTask task)
 {
     return ErrorText::outcome(task) + QLatin1Char(' ') + ErrorText::cause(code, task);
+}
+
+QString leftOutHeadline(const std::string &bytes)
+{
+    return ErrorText::leftOut(bytes);
 }
 
 QString warningHeadline(WarningKind kind)

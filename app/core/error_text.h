@@ -8,6 +8,8 @@
 
 #include <QString>
 
+#include <string>
+
 namespace lectern {
 
 // What was being done when it happened.
@@ -22,6 +24,9 @@ enum class ErrorTask
 
 // What happened and what to do: two or three sentences.
 QString errorHeadline(ErrorCode code, ErrorTask task);
+
+// That these bytes of a prompt have no token and are left out of it.
+QString leftOutHeadline(const std::string &bytes);
 
 // What is odd about a model file that is used all the same, and what follows from it.
 QString warningHeadline(WarningKind kind);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 namespace lectern {
 
@@ -188,6 +189,21 @@ QString hexBytes(const std::string &bytes)
 {
     return QString::fromLatin1(
         QByteArray::fromRawData(bytes.data(), static_cast<qsizetype>(bytes.size())).toHex(' ').toUpper());
+}
+
+QString byteValues(const std::string &bytes)
+{
+    constexpr qsizetype kMost = 8;
+    QStringList values;
+    std::array<bool, 256> isNamed{};
+    for (const char byte : bytes) {
+        if (std::exchange(isNamed[static_cast<unsigned char>(byte)], true))
+            continue;
+        if (values.size() == kMost)
+            return values.join(QStringLiteral(", ")) + QStringLiteral(" …");
+        values << QStringLiteral("0x") + hexBytes(std::string(1, byte));
+    }
+    return values.join(QStringLiteral(", "));
 }
 
 QString shortened(const QString &text, qsizetype most)

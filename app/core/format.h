@@ -24,7 +24,8 @@ QString backendName(const std::string &backend);
 
 // Text of a token for one-line display: spaces, line breaks and control characters made visible, invalid bytes as hex.
 QString visibleTokenText(const std::string &bytes);
-QString hexBytes(const std::string &bytes); // "E9 91 AB"
+QString hexBytes(const std::string &bytes);   // "E9 91 AB"
+QString byteValues(const std::string &bytes); // "0x04, 0xFF": each value once, the first few and "…"
 
 QString shortened(const QString &text, qsizetype most); // in characters, “…” at its end
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/core/run_export.h"
 
+#include "app/core/csv.h"
 #include "app/core/file_path.h"
 #include "app/core/format.h"
 #include "app/core/metric_definitions.h"
@@ -11,9 +12,6 @@
 #include "engine/trace/run_json.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
-#include <cmath>
 #include <string_view>
 
 namespace lectern {
@@ -22,45 +20,9 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 
-// The shortest decimal text that reads back as the same number; "." in every locale, never an exponent.
-template <class Number>
-QByteArray number(Number value)
+CsvCell milliseconds(std::int64_t ns)
 {
-    std::array<char, 400> text{};
-    std::to_chars_result result{};
-    if constexpr (std::is_floating_point_v<Number>) {
-        if (!std::isfinite(value))
-            return {};
-        result = std::to_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-    } else {
-        result = std::to_chars(text.data(), text.data() + text.size(), value);
-    }
-    return QByteArray(text.data(), result.ptr - text.data());
-}
-
-QByteArray milliseconds(std::int64_t ns)
-{
-    return number(static_cast<double>(ns) / kNsPerMs);
-}
-
-// RFC 4180: fields with a comma, a quote or a line end are quoted, quotes doubled.
-QByteArray field(QByteArray text)
-{
-    text.replace('\0', "\xE2\x90\x80"); // U+2400: readers end a field at a NUL; bytes_hex has the byte itself
-    if (text.contains(',') || text.contains('"') || text.contains('\n') || text.contains('\r'))
-        return '"' + text.replace('"', "\"\"") + '"';
-    return text;
-}
-
-QByteArray row(std::initializer_list<QByteArray> fields)
-{
-    QByteArray line;
-    for (const QByteArray &text : fields) {
-        if (&text != fields.begin())
-            line += ',';
-        line += field(text);
-    }
-    return line + "\r\n";
+    return CsvCell::number(static_cast<double>(ns) / kNsPerMs);
 }
 
 // A character made of several tokens stands beside the token that completes it; the others have their bytes only.
@@ -85,7 +47,7 @@ QByteArray hexColumn(const TokenRecord &token)
     return hexBytes(token.bytes).toLatin1();
 }
 
-QByteArray yesNo(bool value)
+CsvCell yesNo(bool value)
 {
     return value ? "1" : "0";
 }
@@ -104,25 +66,26 @@ QByteArray tokensCsv(const RunRecord &record)
     TextColumn promptText;
     for (std::size_t i = 0; i < record.promptTokens.size(); ++i) {
         const TokenRecord &token = record.promptTokens[i];
-        csv += row({"prompt",
-                    number(i),
-                    number(token.id),
-                    hexColumn(token),
-                    promptText.next(token),
-                    yesNo(token.isSpecial),
-                    {},
-                    {},
-                    {},
-                    {},
-                    {},
-                    {}});
+        csv += csvRow({"prompt",
+                       CsvCell::number(i),
+                       CsvCell::number(token.id),
+                       hexColumn(token),
+                       promptText.next(token),
+                       yesNo(token.isSpecial),
+                       {},
+                       {},
+                       {},
+                       {},
+                       {},
+                       {}});
     }
     TextColumn outputText;
     for (std::size_t i = 0; i < record.outputTokens.size(); ++i) {
         const TokenRecord &token = record.outputTokens[i];
-        csv += row({"output", number(i), number(token.id), hexColumn(token), outputText.next(token),
-                    yesNo(token.isSpecial), milliseconds(token.timeNs), milliseconds(token.stepNs),
-                    number(token.logprob), number(token.rank), number(token.kvTokens), number(token.kvBytes)});
+        csv += csvRow({"output", CsvCell::number(i), CsvCell::number(token.id), hexColumn(token),
+                       outputText.next(token), yesNo(token.isSpecial), milliseconds(token.timeNs),
+                       milliseconds(token.stepNs), CsvCell::number(token.logprob), CsvCell::number(token.rank),
+                       CsvCell::number(token.kvTokens), CsvCell::number(token.kvBytes)});
     }
     return csv;
 }
@@ -146,9 +109,10 @@ QByteArray seriesCsv(const RunRecord &record)
     };
     const auto add = [&](std::int64_t timeNs, const QByteArray &event, std::size_t from, std::size_t to,
                          std::int64_t stepNs, const KvSample *kv) {
-        rows.push_back({timeNs, row({milliseconds(timeNs), event, number(from), number(to), milliseconds(stepNs),
-                                     kv ? number(kv->tokens) : QByteArray(), kv ? number(kv->usedBytes) : QByteArray(),
-                                     kv ? number(kv->allocatedBytes) : QByteArray()})});
+        rows.push_back({timeNs, csvRow({milliseconds(timeNs), event, CsvCell::number(from), CsvCell::number(to),
+                                        milliseconds(stepNs), kv ? CsvCell::number(kv->tokens) : CsvCell(),
+                                        kv ? CsvCell::number(kv->usedBytes) : CsvCell(),
+                                        kv ? CsvCell::number(kv->allocatedBytes) : CsvCell()})});
     };
 
     for (const PhaseRecord &phase : record.phases)
@@ -165,14 +129,14 @@ QByteArray seriesCsv(const RunRecord &record)
     for (std::size_t i = 0; i < record.kv.size(); ++i) {
         const KvSample &kv = record.kv[i];
         if (!isTold[i])
-            rows.push_back({kv.timeNs, row({milliseconds(kv.timeNs),
-                                            "kv",
-                                            {},
-                                            {},
-                                            {},
-                                            number(kv.tokens),
-                                            number(kv.usedBytes),
-                                            number(kv.allocatedBytes)})});
+            rows.push_back({kv.timeNs, csvRow({milliseconds(kv.timeNs),
+                                               "kv",
+                                               {},
+                                               {},
+                                               {},
+                                               CsvCell::number(kv.tokens),
+                                               CsvCell::number(kv.usedBytes),
+                                               CsvCell::number(kv.allocatedBytes)})});
     }
     std::stable_sort(rows.begin(), rows.end(),
                      [](const SeriesRow &a, const SeriesRow &b) { return a.timeNs < b.timeNs; });
@@ -185,18 +149,18 @@ QByteArray seriesCsv(const RunRecord &record)
 
 namespace {
 
-QByteArray metricValue(std::string_view key, const Metrics &m, const RunRecord &record)
+CsvCell metricValue(std::string_view key, const Metrics &m, const RunRecord &record)
 {
-    const auto ms = [](std::optional<double> ns) { return ns ? number(*ns / kNsPerMs) : QByteArray(); };
-    const auto plain = [](std::optional<double> value) { return value ? number(*value) : QByteArray(); };
-    const auto bytes = [](std::optional<std::uint64_t> value) { return value ? number(*value) : QByteArray(); };
-    const std::pair<std::string_view, QByteArray> values[] = {
-        {"prompt_tokens", number(m.promptTokens)},
-        {"reused_tokens", number(m.reusedTokens)},
-        {"evaluated_tokens", number(m.evaluatedTokens)},
-        {"output_tokens", number(m.outputTokens)},
-        {"context_tokens", number(m.contextTokens)},
-        {"passes", number(m.passes)},
+    const auto ms = [](std::optional<double> ns) { return ns ? CsvCell::number(*ns / kNsPerMs) : CsvCell(); };
+    const auto plain = [](std::optional<double> value) { return value ? CsvCell::number(*value) : CsvCell(); };
+    const auto bytes = [](std::optional<std::uint64_t> value) { return value ? CsvCell::number(*value) : CsvCell(); };
+    const std::pair<std::string_view, CsvCell> values[] = {
+        {"prompt_tokens", CsvCell::number(m.promptTokens)},
+        {"reused_tokens", CsvCell::number(m.reusedTokens)},
+        {"evaluated_tokens", CsvCell::number(m.evaluatedTokens)},
+        {"output_tokens", CsvCell::number(m.outputTokens)},
+        {"context_tokens", CsvCell::number(m.contextTokens)},
+        {"passes", CsvCell::number(m.passes)},
         {"ttft_ms", ms(m.ttftNs)},
         {"template_ms", ms(m.templateNs)},
         {"tokenize_ms", ms(m.tokenizeNs)},
@@ -227,8 +191,8 @@ QByteArray metricsCsv(const RunRecord &record)
     const Metrics metrics = metricsOf(record);
     QByteArray csv = "name,value,unit,definition\r\n";
     for (const MetricDefinition &definition : metricDefinitions())
-        csv +=
-            row({definition.key, metricValue(definition.key, metrics, record), definition.unit, definition.definition});
+        csv += csvRow(
+            {definition.key, metricValue(definition.key, metrics, record), definition.unit, definition.definition});
     return csv;
 }
 

@@ -10,6 +10,7 @@
 
 namespace lectern {
 
+// Texts in tables follow the rule in csv.h, which keeps spreadsheets from taking them for formulas.
 // One row a token: part,index,id,bytes_hex,text,special,time_ms,step_ms,logprob,rank,kv_tokens,kv_bytes
 QByteArray tokensCsv(const RunRecord &record);
 // One row a sample of the run's series:

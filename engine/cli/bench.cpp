@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/cpu_features.h"
+#include "engine/base/interrupt.h"
 #include "engine/cli/bench_rounds.h"
 #include "engine/cli/command.h"
-#include "engine/cli/interrupt.h"
 #include "engine/engine_load.h"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 struct Options
 {
     ModelOptions model;
-    BenchPlan plan{{32, 512}, {0, 4096}};
+    BenchPlan plan{{32, 512}, {0, 4096}, {1}};
     bool hasDefaultDepths = true;
     bool asJson = false;
 };
@@ -38,7 +38,7 @@ void printTable(const BenchRounds &rounds, const Model &model, const BackendInfo
     std::printf("build    %s, g++ %s; backend %s, %s, %d threads\n\n", engineVersion().c_str(), __VERSION__,
                 backend.name.c_str(), backend.instructionSet.c_str(), backend.threads);
     for (const BenchSeries &series : rounds.series()) {
-        const Spread rate = rateOf(series.tokens, series.seconds);
+        const Spread rate = rateOf(series.tokensPerRound(), series.seconds);
         std::printf("%-16s %6d tokens  %10.1f ± %6.1f tok/s  %7.2f GB/s\n", series.name().c_str(), series.tokens,
                     rate.mean, rate.stddev, bytesPerSecond(series) / 1e9);
     }
@@ -52,10 +52,12 @@ void printJson(const BenchRounds &rounds, const Model &model, const BackendInfo 
     Json prefill = Json::array();
     Json decode = Json::array();
     for (const BenchSeries &series : rounds.series()) {
-        const Spread rate = rateOf(series.tokens, series.seconds);
+        const Spread rate = rateOf(series.tokensPerRound(), series.seconds);
         Json entry = {{"tokens", series.tokens}};
-        if (!series.isPrefill())
+        if (!series.isPrefill()) {
             entry["depth"] = series.depth;
+            entry["sequences"] = series.sequences.size();
+        }
         entry["tokensPerSecond"] = {{"mean", rate.mean}, {"stddev", rate.stddev}};
         entry["bytesPerSecond"] = bytesPerSecond(series);
         (series.isPrefill() ? prefill : decode).push_back(std::move(entry));
@@ -145,6 +147,10 @@ void addBench(CLI::App &program, int &exitCode)
         ->check(wholeNumber(1, 1 << 20));
     CLI::Option *depths = command->add_option("-d,--depth", plan.depths, "Tokens held when decoding starts");
     depths->delimiter(',')->type_name("N,...")->check(wholeNumber(0, 1 << 20));
+    command->add_option("-s,--sequences", plan.sequences, "Sequences that decode together")
+        ->delimiter(',')
+        ->type_name("N,...")
+        ->check(wholeNumber(1, kPassTokens));
     command->add_option("-r,--rounds", plan.rounds, "Rounds of everything")
         ->type_name("N")
         ->check(wholeNumber(1, 1000));

@@ -2,19 +2,12 @@
 #include "engine/cli/bench_rounds.h"
 
 #include "engine/base/clock.h"
-#include "engine/schedule/step_plan.h"
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace lectern::cli {
-
-namespace {
-
-constexpr int kWarmUpDecodeTokens = 8;
-
-} // namespace
 
 Spread rateOf(double amountPerRound, const std::vector<double> &seconds)
 {
@@ -34,7 +27,8 @@ Spread rateOf(double amountPerRound, const std::vector<double> &seconds)
 
 std::string BenchSeries::name() const
 {
-    return isPrefill() ? "prefill" : "decode at " + std::to_string(depth);
+    const std::string together = sequences.size() > 1 ? std::to_string(sequences.size()) + " x " : "";
+    return isPrefill() ? "prefill" : together + "decode at " + std::to_string(depth);
 }
 
 Result<void> checkPlan(const BenchPlan &plan, const ModelSpec &spec)
@@ -60,70 +54,74 @@ BenchRounds::BenchRounds(const Model &model, Backend &backend, BenchPlan plan, c
 }
 
 // Any ids will do: the work does not depend on them. Decoding wants logits at every token, prefill at the last.
-Result<void> BenchRounds::forward(KvSequence &kv, int tokens, int tokensPerPass, bool wantsLogits)
+Result<void> BenchRounds::forward(BenchSeries &series, int tokens, int tokensPerPass, bool wantsLogits,
+                                  std::uint64_t *bytes)
 {
-    std::vector<TokenId> ids;
-    for (int done = 0; done < tokens; done += static_cast<int>(ids.size())) {
-        ids.resize(static_cast<std::size_t>(std::min(tokensPerPass, tokens - done)));
+    for (int done = 0; done < tokens; done += tokensPerPass) {
+        std::vector<TokenId> ids(static_cast<std::size_t>(std::min(tokensPerPass, tokens - done)));
         for (std::size_t i = 0; i < ids.size(); ++i)
-            ids[i] = static_cast<TokenId>((static_cast<std::size_t>(kv.tokens()) + i) * 7) % m_model.spec.vocabulary;
+            ids[i] = (done + static_cast<TokenId>(i)) * 7 % m_model.spec.vocabulary;
         const bool isLast = done + static_cast<int>(ids.size()) == tokens;
-        if (Result<void> room = kv.reserve(static_cast<int>(ids.size())); !room)
-            return room;
-        const auto logits = m_backend.forward(kv, ids, wantsLogits && (isLast || tokensPerPass == 1), m_stop);
-        if (!logits)
-            return tl::unexpected(logits.error());
+        const int logits = wantsLogits && (isLast || tokensPerPass == 1) ? 1 : 0;
+        std::vector<BatchSlice> batch;
+        for (const auto &kv : series.sequences)
+            batch.push_back({kv.get(), ids, logits, &m_stop});
+        PassTrace trace;
+        const auto result = m_backend.forward(batch, bytes ? &trace : nullptr);
+        if (!result)
+            return tl::unexpected(result.error());
+        if (bytes)
+            *bytes += trace.total().weightBytes + trace.total().kvBytes;
     }
     return {};
 }
 
 Result<void> BenchRounds::reserveMemory()
 {
-    std::uint64_t tokens = 0; // of all sequences, each rounded up to whole blocks
-    const auto addTokens = [&](int count) {
-        tokens += static_cast<std::uint64_t>((count + kKvBlockTokens - 1) / kKvBlockTokens) * kKvBlockTokens;
-    };
+    const KvLayout layout = KvLayout::of(m_model.spec, m_backend.kvElement());
+    std::uint64_t bytes = 0;
     for (const int count : m_plan.prompts)
-        addTokens(count);
+        bytes += layout.budgetFor(count, 1);
     for (const int depth : m_plan.depths)
-        addTokens(depth + m_plan.decodeTokens);
-    const KvElement element = m_backend.kvElement();
-    Result<KvPool> pool =
-        KvPool::create(m_model.spec, element, tokens * m_model.spec.kvBytesPerToken(kvElementBytes(element)));
+        for (const int count : m_plan.sequences)
+            bytes += layout.budgetFor(depth + m_plan.decodeTokens, count);
+    Result<std::unique_ptr<KvPool>> pool = createKvPool(m_backend, m_model.spec, bytes, 1);
     if (!pool)
         return tl::unexpected(std::move(pool.error()));
-    m_pool = std::make_unique<KvPool>(std::move(*pool));
+    m_pool = std::move(*pool);
     return {};
 }
 
-Result<void> BenchRounds::add(int tokens, int depth)
+Result<void> BenchRounds::add(int tokens, int depth, int sequences)
 {
     BenchSeries series;
     series.tokens = tokens;
     series.depth = depth;
-    const int begin = std::max(depth, 0);
-    const int end = begin + tokens;
-    series.kv = std::make_unique<KvSequence>(*m_pool);
-    const int tokensPerPass = series.isPrefill() ? kPassTokens : 1;
-    for (int at = begin; at < end; at += tokensPerPass) {
-        const int count = std::min(tokensPerPass, end - at);
-        const PassCost cost = m_backend.cost(at, count, !series.isPrefill() || at + count == end);
-        series.bytes += cost.weightBytes + cost.kvBytes;
+    for (int i = 0; i < sequences; ++i) {
+        BenchSeries one; // filled alone: passes are full then
+        one.sequences.push_back(std::make_unique<KvSequence>(*m_pool));
+        if (Result<void> filled = forward(one, std::max(depth, 0), kPassTokens, false); !filled)
+            return filled;
+        series.sequences.push_back(std::move(one.sequences.front()));
     }
-    if (Result<void> filled = forward(*series.kv, begin, kPassTokens, false); !filled)
-        return filled;
     m_series.push_back(std::move(series));
     return {};
 }
 
-Result<void> BenchRounds::measure(BenchSeries &series, int tokens, bool counts)
+// A whole round that is not counted tells what a round reads.
+Result<void> BenchRounds::warmUp(BenchSeries &series)
 {
+    return forward(series, series.tokens, series.isPrefill() ? kPassTokens : 1, true, &series.bytes);
+}
+
+Result<void> BenchRounds::measure(BenchSeries &series)
+{
+    for (const auto &kv : series.sequences)
+        kv->truncate(std::max(series.depth, 0));
     const std::int64_t beginNs = nowNs();
-    if (Result<void> done = forward(*series.kv, tokens, series.isPrefill() ? kPassTokens : 1, true); !done)
+    if (Result<void> done = forward(series, series.tokens, series.isPrefill() ? kPassTokens : 1, true); !done)
         return done;
-    if (counts)
-        series.seconds.push_back(static_cast<double>(nowNs() - beginNs) / 1e9);
-    series.kv->truncate(std::max(series.depth, 0));
+    series.seconds.push_back(static_cast<double>(nowNs() - beginNs) / 1e9);
     return {};
 }
 
@@ -133,28 +131,27 @@ Result<void> BenchRounds::run(const std::function<void(const std::string &)> &sa
         return ready;
     say("preparing");
     for (const int count : m_plan.prompts)
-        if (Result<void> added = add(count, -1); !added)
+        if (Result<void> added = add(count, -1, 1); !added)
             return added;
     for (const int depth : m_plan.depths)
-        if (Result<void> added = add(m_plan.decodeTokens, depth); !added)
-            return added;
+        for (const int count : m_plan.sequences)
+            if (Result<void> added = add(m_plan.decodeTokens, depth, count); !added)
+                return added;
     Result<BandwidthProbe> probe = BandwidthProbe::create(m_plan.probeThreads);
     if (!probe)
         return tl::unexpected(std::move(probe.error()));
 
     probe->measure(); // warm-up: pages, clock rates, caches
-    for (BenchSeries &series : m_series) {
-        const int tokens = series.isPrefill() ? series.tokens : std::min(series.tokens, kWarmUpDecodeTokens);
-        if (Result<void> done = measure(series, tokens, false); !done)
+    for (BenchSeries &series : m_series)
+        if (Result<void> done = warmUp(series); !done)
             return done;
-    }
     for (int round = 0; round < m_plan.rounds; ++round) {
         const std::string turn = "round " + std::to_string(round + 1) + " of " + std::to_string(m_plan.rounds) + ": ";
         say(turn + "read bandwidth");
         m_probeSeconds.push_back(static_cast<double>(BandwidthProbe::kBytes) / probe->measure());
         for (BenchSeries &series : m_series) {
             say(turn + series.name() + ", " + countOf(static_cast<std::uint64_t>(series.tokens), "token"));
-            if (Result<void> done = measure(series, series.tokens, true); !done)
+            if (Result<void> done = measure(series); !done)
                 return done;
         }
     }

@@ -16,14 +16,15 @@ namespace lectern::cli {
 // One thing that is measured, with the time of each of its rounds.
 struct BenchSeries
 {
-    int tokens = 0;
-    int depth = -1;          // tokens held before decoding; -1: prefill
-    std::uint64_t bytes = 0; // read in one round, as the backend states it
-    std::unique_ptr<KvSequence> kv;
+    int tokens = 0;                                     // of each sequence
+    int depth = -1;                                     // tokens held before decoding; -1: prefill
+    std::uint64_t bytes = 0;                            // read in one round, as the backend states it
+    std::vector<std::unique_ptr<KvSequence>> sequences; // that decode together; one in prefill
     std::vector<double> seconds;
 
     bool isPrefill() const { return depth < 0; }
-    std::string name() const; // "prefill", "decode at 4096"
+    int tokensPerRound() const { return tokens * static_cast<int>(sequences.size()); }
+    std::string name() const; // "prefill", "decode at 4096", "8 x decode at 0"
 };
 
 struct Spread
@@ -37,6 +38,7 @@ struct BenchPlan
 {
     std::vector<int> prompts;
     std::vector<int> depths;
+    std::vector<int> sequences; // that decode together, each at every depth
     int decodeTokens = 128;
     int rounds = 5;
     int probeThreads = 1;
@@ -59,9 +61,12 @@ public:
 
 private:
     Result<void> reserveMemory();
-    Result<void> add(int tokens, int depth);
-    Result<void> measure(BenchSeries &series, int tokens, bool counts);
-    Result<void> forward(KvSequence &kv, int tokens, int tokensPerPass, bool wantsLogits);
+    Result<void> add(int tokens, int depth, int sequences);
+    Result<void> warmUp(BenchSeries &series);
+    Result<void> measure(BenchSeries &series);
+    // Every sequence gets `tokens` more, up to `tokensPerPass` of each in a pass. Adds up what was read where asked.
+    Result<void> forward(BenchSeries &series, int tokens, int tokensPerPass, bool wantsLogits,
+                         std::uint64_t *bytes = nullptr);
 
     const Model &m_model;
     Backend &m_backend;

@@ -145,9 +145,9 @@ int failed(std::string_view message)
 
 int failed(const Error &error)
 {
-    if (error.code == ErrorCode::Cancelled) // only signals stop anything here
-        return failed("stopped by a signal");
-    return failed(error.text());
+    if (error.code != ErrorCode::Cancelled)
+        return failed(error.text());
+    return isOutputLost() ? kFailed : failed("stopped by a signal"); // flushed() says the former
 }
 
 void warn(std::string_view message)
@@ -168,9 +168,14 @@ Result<std::string> readInput(const std::string &fileOrDash)
     return text;
 }
 
+bool isOutputLost()
+{
+    return std::ferror(stdout) != 0;
+}
+
 int flushed(int exitCode)
 {
-    if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    if (std::fflush(stdout) != 0 || isOutputLost())
         return failed("the output could not be written");
     return exitCode;
 }

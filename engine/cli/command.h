@@ -54,6 +54,9 @@ void warn(std::string_view message);
 // All of a file, or of standard input for "-". Bytes as they are.
 Result<std::string> readInput(const std::string &fileOrDash);
 
+// Whether something printed could not be written: the reader has gone, or the disk is full.
+bool isOutputLost();
+
 // Flushes stdout; kFailed with a message when something could not be written, else `exitCode`.
 int flushed(int exitCode);
 

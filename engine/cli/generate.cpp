@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "engine/cli/command.h"
-#include "engine/cli/interrupt.h"
+#include "engine/cli/generate_batch.h"
+#include "engine/cli/trace_table.h"
 #include "engine/trace/event_json.h"
 #include "engine/trace/run_json.h"
 
@@ -27,16 +29,19 @@ struct Options
     bool withoutCache = false;
     int contextTokens = 0;
     std::uint64_t kvBudgetBytes = 0;
+    std::string batchFile;
+    int batchRuns = 8;
     std::string record;
     bool asJson = false;
 };
 
-// Prints what arrives and keeps the record.
+// Prints what arrives and keeps the record. Asks to stop when what it prints is lost: nobody reads it any more.
 class Printer : public EventSink
 {
 public:
-    explicit Printer(bool asJson)
-        : m_asJson(asJson)
+    Printer(bool asJson, StopFlag &stop)
+        : m_stop(stop)
+        , m_asJson(asJson)
     {
     }
 
@@ -46,6 +51,9 @@ public:
         const auto *progress = std::get_if<LoadProgress>(&event.body);
         if (m_asJson && progress && !isNews(*progress))
             return;
+        if (const auto *tokenized = std::get_if<Tokenized>(&event.body); tokenized && !tokenized->tokens.empty())
+            for (const std::string &warning : tokenized->warnings) // without tokens the failure says it
+                warn(warning);
         if (m_asJson)
             print(eventToJsonLine(event, m_record) + "\n");
         else if (const auto *produced = std::get_if<TokenProduced>(&event.body))
@@ -55,6 +63,8 @@ public:
         else if (const auto *failed = std::get_if<Failed>(&event.body); failed && !m_record.outputTokens.empty())
             print(failed->tailText + "\n");
         std::fflush(stdout);
+        if (isOutputLost())
+            m_stop.request();
     }
 
     const RunRecord &record() const { return m_record; }
@@ -70,6 +80,7 @@ private:
     }
 
     RunRecord m_record;
+    StopFlag &m_stop;
     bool m_asJson;
     std::optional<std::pair<LoadPhase, std::uint64_t>> m_told; // phase and part of it, of the last line
 };
@@ -79,7 +90,7 @@ void explainEnd(const RunRecord &record)
 {
     if (record.finishReason == FinishReason::ContextFull)
         failed("stopped: the context of " + std::to_string(record.engine.contextTokens) + " tokens is full");
-    else if (record.finishReason == FinishReason::Cancelled)
+    else if (record.finishReason == FinishReason::Cancelled && !isOutputLost()) // which is said at the end
         failed("stopped by a signal after " + countOf(record.outputTokens.size(), "token"));
     else if (record.finishReason == FinishReason::MemoryFull)
         failed("stopped: the KV budget of " + std::to_string(record.engine.kvBudgetBytes) + " bytes is used up");
@@ -109,6 +120,23 @@ Result<Request> completeRequest(const Options &options)
     return request;
 }
 
+LoadOptions loadOptionsOf(const Options &options)
+{
+    LoadOptions load = options.model.loadOptions();
+    load.contextTokens = options.contextTokens;
+    load.kvBudgetBytes = options.kvBudgetBytes;
+    return load;
+}
+
+int runRequestsOf(const Options &options)
+{
+    BatchOptions batch{options.model.model, loadOptionsOf(options), options.request, options.batchFile};
+    batch.load.maxRuns = options.batchRuns;
+    batch.defaults.cache = options.withoutCache ? CacheMode::None : CacheMode::Kv;
+    batch.defaults.topCandidates = 0; // nobody sees them
+    return runBatch(batch);
+}
+
 int run(const Options &options)
 {
     // Known before anything is computed, not after.
@@ -118,14 +146,12 @@ int run(const Options &options)
     Result<Request> request = completeRequest(options);
     if (!request)
         return failed(request.error());
-    LoadOptions loadOptions = options.model.loadOptions();
-    loadOptions.contextTokens = options.contextTokens;
-    loadOptions.kvBudgetBytes = options.kvBudgetBytes;
+    LoadOptions loadOptions = loadOptionsOf(options);
     loadOptions.hashesFile = !options.record.empty();
 
     Engine engine;
-    Printer printer(options.asJson);
     StopFlag stop;
+    Printer printer(options.asJson, stop);
     std::atomic<RequestId> id = 0;
     const Interrupt interrupt([&] {
         stop.request();
@@ -135,15 +161,16 @@ int run(const Options &options)
     if (!loaded)
         return failed(loaded.error());
     for (const FileWarning &warning : (*loaded)->warnings)
-        if (warning.kind != WarningKind::BytesMissing) // a text that has one of them is refused by name
+        if (warning.kind != WarningKind::BytesMissing) // what a prompt loses by it is said then
             warn(warning.text);
     id = engine.submit(std::move(*request), printer);
-    if (stop.isRequested()) // it came before the id was known
-        engine.cancel(id);
-    while (engine.step()) {
-    }
+    do {
+        if (stop.isRequested()) // by a signal before the id was known, or by the printer
+            engine.cancel(id);
+    } while (engine.step());
 
     const RunRecord &record = printer.record();
+    printTraceTable(record);
     const bool isWorthKeeping = record.state == RunState::Finished || !record.outputTokens.empty();
     if (!options.record.empty() && isWorthKeeping)
         if (const Result<void> saved = saveRun(record, options.record); !saved)
@@ -202,6 +229,14 @@ void addGenerate(CLI::App &program, int &exitCode)
     CLI::Option *system = command->add_option("--system", options->system, "System message");
     system->type_name("TEXT")->needs(chat);
     ids->excludes(chat);
+    CLI::Option *batch = command->add_option("--batch", options->batchFile,
+                                             "Run many requests at once: {\"prompt\" or \"messages\", \"maxTokens\", "
+                                             "...} a line; \"-\": standard input");
+    batch->type_name("FILE")->check(someText())->excludes(chat);
+    command->add_option("--parallel", options->batchRuns, "With --batch: requests that run at the same time")
+        ->type_name("N")
+        ->check(wholeNumber(1, kMaxRuns))
+        ->needs(batch);
     addSamplingOptions(*command, options->request);
     addBackendOptions(*command, options->model);
     command->add_flag("--no-kv-cache", options->withoutCache, "Compute the whole context again for every token");
@@ -216,13 +251,18 @@ void addGenerate(CLI::App &program, int &exitCode)
         ->check(wholeNumber(0, kMaxKvBudgetBytes));
     command->add_option("--record", options->record, "Save the run (*.lectern.json)")
         ->type_name("FILE")
-        ->check(someText());
-    command->add_flag("--json", options->asJson, "Print events as JSON lines instead of the answer");
+        ->check(someText())
+        ->excludes(batch);
+    command
+        ->add_flag("--trace", options->request.tracesOperations,
+                   "Time every operation: a table on standard error at the end, all of them in --record and --json")
+        ->excludes(batch);
+    command->add_flag("--json", options->asJson, "Print events as JSON lines instead of the answer")->excludes(batch);
     command->callback([=, &exitCode] {
-        if ((prompt->count() > 0) + (file->count() > 0) + (ids->count() > 0) != 1)
-            throw CLI::ValidationError("generate", "give exactly one of --prompt, --prompt-file and --ids");
+        if ((prompt->count() > 0) + (file->count() > 0) + (ids->count() > 0) + (batch->count() > 0) != 1)
+            throw CLI::ValidationError("generate", "give exactly one of --prompt, --prompt-file, --ids and --batch");
         options->hasSystem = system->count() > 0;
-        exitCode = run(*options);
+        exitCode = batch->count() > 0 ? runRequestsOf(*options) : run(*options);
     });
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/file.h"
+#include "engine/base/interrupt.h"
 #include "engine/cli/command.h"
-#include "engine/cli/interrupt.h"
 
 #include <bit>
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "engine/base/interrupt.h"
 #include "engine/base/utf8.h"
 #include "engine/cli/command.h"
+#include "engine/cli/json_lines.h"
 #include "engine/text/tokenizer.h"
-#include "engine/trace/json.h"
+#include "engine/trace/json_reader.h"
+#include "engine/trace/prompt_tokens.h"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <sstream>
 
 namespace lectern::cli {
 
@@ -24,68 +26,92 @@ struct Options
     std::string jsonLines;
 };
 
-Result<std::vector<EncodedToken>> encode(const Tokenizer &tokenizer, const std::string &text, bool addSpecial,
-                                         bool parseSpecial)
+struct EncodedText
 {
-    const StopFlag neverStops;
-    return tokenizer.encode(text, {addSpecial, parseSpecial, {}}, neverStops);
+    std::string text;
+    std::vector<TokenRecord> tokens;
+    std::vector<TextRange> leftOut;
+};
+
+Result<EncodedText> encode(const Tokenizer &tokenizer, std::string text, bool addSpecial, bool parseSpecial,
+                           const StopFlag &stop)
+{
+    return tokenizer.encode(text, {addSpecial, parseSpecial, {}}, stop).map([&](const auto &encoded) {
+        std::vector<TokenRecord> tokens = promptTokens(tokenizer, encoded);
+        std::vector<TextRange> leftOut = leftOutRanges(text, tokens, tokenizer.vocabulary().model);
+        return EncodedText{std::move(text), std::move(tokens), std::move(leftOut)};
+    });
 }
 
-nlohmann::ordered_json toJson(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens)
+nlohmann::ordered_json toJson(const EncodedText &encoded)
 {
     nlohmann::ordered_json ids = nlohmann::ordered_json::array();
     nlohmann::ordered_json pieces = nlohmann::ordered_json::array();
-    for (const EncodedToken &token : tokens) {
-        const std::string bytes = tokenizer.bytes(token.id);
+    for (const TokenRecord &token : encoded.tokens) {
         ids.push_back(token.id);
         pieces.push_back({{"id", token.id},
-                          {"text", replaceInvalidUtf8(bytes).text},
-                          {"bytes", hexOf(bytes)},
+                          {"text", replaceInvalidUtf8(token.bytes).text},
+                          {"bytes", hexOf(token.bytes)},
                           {"special", token.isSpecial},
-                          {"begin", token.source.begin},
-                          {"end", token.source.end}});
+                          {"begin", token.begin},
+                          {"end", token.end}});
     }
-    return {{"ids", std::move(ids)}, {"pieces", std::move(pieces)}};
+    nlohmann::ordered_json json{{"ids", std::move(ids)}, {"pieces", std::move(pieces)}};
+    for (const auto &[begin, end] : encoded.leftOut)
+        json["leftOut"].push_back(
+            {{"begin", begin}, {"end", end}, {"bytes", hexOf(encoded.text.substr(begin, end - begin))}});
+    return json;
 }
 
-void printTable(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens)
+void printTable(const EncodedText &encoded)
 {
-    for (const EncodedToken &token : tokens) {
-        const std::string bytes = tokenizer.bytes(token.id);
-        const bool isText = firstInvalidUtf8(bytes) == std::string_view::npos;
-        const std::string piece = isText ? nlohmann::json(bytes).dump() : "bytes " + hexOf(bytes);
+    for (const TokenRecord &token : encoded.tokens) {
+        const bool isText = firstInvalidUtf8(token.bytes) == std::string_view::npos;
+        const std::string piece = isText ? nlohmann::json(token.bytes).dump() : "bytes " + hexOf(token.bytes);
         char line[64];
-        std::snprintf(line, sizeof line, "%8d  %6zu..%-6zu  ", token.id, token.source.begin, token.source.end);
+        std::snprintf(line, sizeof line, "%8d  %6zu..%-6zu  ", token.id, token.begin, token.end);
         print(line + piece + (token.isSpecial ? "  special\n" : "\n"));
     }
+    if (!encoded.leftOut.empty())
+        warn(leftOutWarning(encoded.text, encoded.leftOut, "text"));
 }
 
-// One object a line in, one a line out.
+// The tokens of a line's "text", as JSON.
+Result<std::string> tokensOfLine(const Tokenizer &tokenizer, const Json &line, const StopFlag &stop)
+{
+    JsonProblem problem;
+    const JsonObject fields(line, problem);
+    const std::string text = fields.text("text");
+    const bool addSpecial = fields.has("addSpecial") && fields.boolean("addSpecial");
+    const bool parseSpecial = fields.has("parseSpecial") && fields.boolean("parseSpecial");
+    if (problem.error)
+        return tl::unexpected(std::move(*problem.error));
+    return encode(tokenizer, text, addSpecial, parseSpecial, stop).map([](const EncodedText &encoded) {
+        return toJson(encoded).dump();
+    });
+}
+
 int runJsonLines(const Tokenizer &tokenizer, const std::string &file)
 {
-    const Result<std::string> input = readInput(file);
-    if (!input)
-        return failed(input.error());
-    std::istringstream lines(*input);
-    int number = 0;
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        if (line.find_first_not_of(" \t\r") == std::string::npos)
-            continue;
-        const auto json = nlohmann::json::parse(line, nullptr, false);
-        const std::string where = "line " + std::to_string(number);
-        if (!json.is_object() || !json.contains("text") || !json["text"].is_string())
-            return failed(where + ": expected an object with \"text\"");
-        for (const char *key : {"addSpecial", "parseSpecial"})
-            if (json.contains(key) && !json[key].is_boolean())
-                return failed(where + ": \"" + key + "\" must be true or false");
-        const auto tokens =
-            encode(tokenizer, json["text"], json.value("addSpecial", false), json.value("parseSpecial", false));
-        if (!tokens)
-            return failed(where + ": " + tokens.error().text());
-        print(toJson(tokenizer, *tokens).dump() + "\n");
+    StopFlag stop;
+    const Interrupt interrupt([&stop] { stop.request(); });
+    Result<JsonLines> lines = JsonLines::open(file);
+    if (!lines)
+        return failed(lines.error());
+    LineResults results;
+    while (!isOutputLost()) {
+        const Result<std::optional<JsonLine>> line = lines->next(stop);
+        if (!line)
+            return results.end(line.error());
+        if (!*line)
+            return results.end();
+        const Result<std::string> tokens =
+            (*line)->object.and_then([&](const Json &object) { return tokensOfLine(tokenizer, object, stop); });
+        if (!tokens && tokens.error().code == ErrorCode::Cancelled)
+            return results.end(tokens.error());
+        results.print((*line)->number, tokens);
     }
-    return kOk;
+    return kFailed; // flushed() says why
 }
 
 int run(const Options &options)
@@ -102,13 +128,14 @@ int run(const Options &options)
         text = readInput("-");
     if (!text)
         return failed(text.error());
-    const auto tokens = encode(**tokenizer, *text, options.addSpecial, options.parseSpecial);
+    const StopFlag neverStops;
+    const auto tokens = encode(**tokenizer, *text, options.addSpecial, options.parseSpecial, neverStops);
     if (!tokens)
         return failed(tokens.error());
     if (options.asJson)
-        print(toJson(**tokenizer, *tokens).dump() + "\n");
+        print(toJson(*tokens).dump() + "\n");
     else
-        printTable(**tokenizer, *tokens);
+        printTable(*tokens);
     return kOk;
 }
 

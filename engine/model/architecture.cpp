@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The architecture table. A new architecture is one row here, plus whatever its forward pass has that no other has.
-#include "engine/model/model_spec.h"
+#include "engine/model/layer_reader.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::array kArchitectures{
     // The converter permuted the rows of q and k, so neighbours turn (trap: the other pairing gives fluent nonsense).
-    Architecture{"llama", RopePairing::Neighbours, Activation::Silu},
+    Architecture{"llama", RopePairing::Neighbours, Activation::Silu, readPlainLayers},
 };
 
 } // namespace

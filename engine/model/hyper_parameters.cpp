@@ -23,23 +23,39 @@ T HyperParameters::keep(Result<T> value)
     return T{};
 }
 
-// Writers store head counts and widths either once or once per layer.
-std::optional<std::uint64_t> HyperParameters::numberOrList(const std::string &key)
+// The list that a key holds, if it holds one: of one number for each layer, or refused.
+const std::vector<std::int64_t> *HyperParameters::layerList(const std::string &key)
 {
     const std::vector<std::int64_t> *list = m_file.integers(key);
-    if (!list)
-        return keep(m_file.uintValue(key));
-    if (list->empty() || list->size() != m_layers || list->front() < 0) {
+    if (list && (list->empty() || list->size() != m_layers || list->front() < 0)) {
         const std::string perLayer = m_layers ? ", or one for each of " + std::to_string(m_layers) + " layers" : "";
         refuse(ErrorCode::BadFormat, key,
                "is a list of " + std::to_string(list->size()) + " numbers; expected one number" + perLayer);
-        return std::nullopt;
     }
+    return list;
+}
+
+std::optional<std::uint64_t> HyperParameters::numberOrList(const std::string &key)
+{
+    const std::vector<std::int64_t> *list = layerList(key);
+    if (m_error)
+        return std::nullopt;
+    if (!list)
+        return keep(m_file.uintValue(key));
     if (std::any_of(list->begin(), list->end(), [list](std::int64_t n) { return n != list->front(); })) {
         refuse(ErrorCode::Unsupported, key, "differs from layer to layer, which this version cannot run");
         return std::nullopt;
     }
     return static_cast<std::uint64_t>(list->front());
+}
+
+int HyperParameters::checked(const std::string &key, std::uint64_t value, std::int64_t low, std::int64_t high)
+{
+    if (value >= static_cast<std::uint64_t>(low) && value <= static_cast<std::uint64_t>(high))
+        return static_cast<int>(value);
+    refuse(ErrorCode::BadFormat, key,
+           "is " + std::to_string(value) + ", allowed are " + std::to_string(low) + " to " + std::to_string(high));
+    return 0;
 }
 
 int HyperParameters::number(std::string_view suffix, std::int64_t low, std::int64_t high,
@@ -51,14 +67,22 @@ int HyperParameters::number(std::string_view suffix, std::int64_t low, std::int6
     if (fallback && !m_file.find(key))
         return static_cast<int>(*fallback);
     const auto value = numberOrList(key);
-    if (m_error || !value)
-        return 0;
-    if (*value < static_cast<std::uint64_t>(low) || *value > static_cast<std::uint64_t>(high)) {
-        refuse(ErrorCode::BadFormat, key,
-               "is " + std::to_string(*value) + ", allowed are " + std::to_string(low) + " to " + std::to_string(high));
-        return 0;
-    }
-    return static_cast<int>(*value);
+    return m_error || !value ? 0 : checked(key, *value, low, high);
+}
+
+std::vector<int> HyperParameters::perLayer(std::string_view suffix, std::int64_t low, std::int64_t high,
+                                           const std::vector<int> &fallback)
+{
+    const std::string key = name(suffix);
+    if (m_error || (!fallback.empty() && !m_file.find(key)))
+        return m_error ? std::vector<int>(m_layers) : fallback;
+    const std::vector<std::int64_t> *list = layerList(key);
+    if (m_error || !list)
+        return std::vector<int>(m_layers, number(suffix, low, high));
+    std::vector<int> values;
+    for (const std::int64_t value : *list)
+        values.push_back(checked(key, static_cast<std::uint64_t>(value), low, high));
+    return values;
 }
 
 float HyperParameters::real(std::string_view suffix, std::optional<double> fallback)

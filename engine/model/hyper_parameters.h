@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace lectern {
 
@@ -20,12 +21,16 @@ public:
     std::string name(std::string_view suffix) const { return m_architecture + "." + std::string(suffix); }
     bool has(std::string_view suffix) const { return m_file.find(name(suffix)) != nullptr; }
 
-    // From now on a list of `layers` equal numbers reads as that number.
+    // From now on a list of `layers` equal numbers reads as that number, and perLayer() gives this many.
     void setLayers(int layers) { m_layers = static_cast<std::size_t>(layers); }
 
     // An integer in [low, high]; without a fallback the key is required.
     int number(std::string_view suffix, std::int64_t low, std::int64_t high,
                std::optional<std::int64_t> fallback = std::nullopt);
+    // One integer in [low, high] for each layer: writers store it once or as a list. Without a fallback (one number for
+    // each layer) the key is required.
+    std::vector<int> perLayer(std::string_view suffix, std::int64_t low, std::int64_t high,
+                              const std::vector<int> &fallback = {});
     // A finite float.
     float real(std::string_view suffix, std::optional<double> fallback = std::nullopt);
     std::string text(std::string_view suffix, std::string_view fallback);
@@ -40,6 +45,8 @@ public:
 
 private:
     std::optional<std::uint64_t> numberOrList(const std::string &key);
+    const std::vector<std::int64_t> *layerList(const std::string &key);
+    int checked(const std::string &key, std::uint64_t value, std::int64_t low, std::int64_t high);
     template <class T>
     T keep(Result<T> value);
 

@@ -123,28 +123,29 @@ Result<void> checkTypesAreSupported(const GgufFile &file)
 void assignRoles(TensorRoles &roles, Model &model)
 {
     const ModelSpec &spec = model.spec;
-    roles.setLayers(spec.layers);
+    roles.setLayers(spec.layerCount());
     model.tokenEmbedding = roles.matrix("token_embd.weight", spec.vocabulary, spec.width);
-    model.layers.reserve(static_cast<std::size_t>(spec.layers));
-    for (int i = 0; i < spec.layers && !roles.error(); ++i) {
+    model.layers.reserve(spec.layers.size());
+    for (std::size_t i = 0; i < spec.layers.size() && !roles.error(); ++i) {
+        const LayerSpec &shape = spec.layers[i];
         const std::string prefix = "blk." + std::to_string(i) + ".";
         LayerTensors layer;
         layer.attnNorm = roles.vector(prefix + "attn_norm.weight", spec.width);
-        layer.q = roles.matrix(prefix + "attn_q.weight", spec.qWidth(), spec.width);
-        layer.k = roles.matrix(prefix + "attn_k.weight", spec.kvWidth(), spec.width);
-        layer.v = roles.matrix(prefix + "attn_v.weight", spec.kvWidth(), spec.width);
-        layer.attnOutput = roles.matrix(prefix + "attn_output.weight", spec.width, spec.qWidth());
+        layer.q = roles.matrix(prefix + "attn_q.weight", shape.qWidth(), spec.width);
+        layer.k = roles.matrix(prefix + "attn_k.weight", shape.kWidth(), spec.width);
+        layer.v = roles.matrix(prefix + "attn_v.weight", shape.vWidth(), spec.width);
+        layer.attnOutput = roles.matrix(prefix + "attn_output.weight", spec.width, shape.mixedWidth());
         layer.ffnNorm = roles.vector(prefix + "ffn_norm.weight", spec.width);
-        layer.gate = roles.matrix(prefix + "ffn_gate.weight", spec.feedForward, spec.width);
-        layer.up = roles.matrix(prefix + "ffn_up.weight", spec.feedForward, spec.width);
-        layer.down = roles.matrix(prefix + "ffn_down.weight", spec.width, spec.feedForward);
+        layer.gate = roles.matrix(prefix + "ffn_gate.weight", shape.feedForward, spec.width);
+        layer.up = roles.matrix(prefix + "ffn_up.weight", shape.feedForward, spec.width);
+        layer.down = roles.matrix(prefix + "ffn_down.weight", spec.width, shape.feedForward);
         model.layers.push_back(layer);
     }
     model.outputNorm = roles.vector("output_norm.weight", spec.width);
     model.output =
         spec.hasTiedOutput ? model.tokenEmbedding : roles.matrix("output.weight", spec.vocabulary, spec.width);
     if (roles.has("rope_freqs.weight"))
-        model.ropeFactors = roles.vector("rope_freqs.weight", spec.ropeDims / 2);
+        model.ropeFactors = roles.vector("rope_freqs.weight", spec.layers[0].ropeDims / 2);
     roles.checkNothingIsLeft(spec.architecture->name);
 }
 

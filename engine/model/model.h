@@ -10,15 +10,15 @@
 
 namespace lectern {
 
-// Tensors of one layer; pointers into the file's directory. Matrices are [out rows, in columns] row-major in any type
-// of quantTypes(), a row being whole blocks; vectors are F32.
+// Tensors of one layer, shapes as its LayerSpec says; pointers into the file's directory. Matrices are [out rows, in
+// columns] row-major in any type of quantTypes(), a row being whole blocks; vectors are F32.
 struct LayerTensors
 {
     const TensorInfo *attnNorm;   // [width]
     const TensorInfo *q;          // [qWidth, width]
-    const TensorInfo *k;          // [kvWidth, width]
-    const TensorInfo *v;          // [kvWidth, width]
-    const TensorInfo *attnOutput; // [width, qWidth]
+    const TensorInfo *k;          // [kWidth, width]
+    const TensorInfo *v;          // [vWidth, width]
+    const TensorInfo *attnOutput; // [width, mixedWidth]
     const TensorInfo *ffnNorm;    // [width]
     const TensorInfo *gate;       // [feedForward, width]
     const TensorInfo *up;         // [feedForward, width]

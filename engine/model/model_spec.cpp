@@ -3,6 +3,7 @@
 
 #include "engine/base/utf8.h"
 #include "engine/model/hyper_parameters.h"
+#include "engine/model/layer_reader.h"
 #include "engine/quant/quant_type.h"
 
 #include <algorithm>
@@ -16,9 +17,6 @@ namespace {
 // Each number fits an int, and every product of them (KV bytes of a full context) fits 64 bits.
 constexpr std::int64_t kMaxLayers = 512;
 constexpr std::int64_t kMaxWidth = 1 << 20;
-constexpr std::int64_t kMaxHeads = 4096;
-constexpr std::int64_t kMaxHeadSize = 4096;
-constexpr std::int64_t kMaxFeedForward = 1 << 22;
 constexpr std::int64_t kMaxContext = 1 << 24;
 constexpr std::int64_t kMaxVocabulary = 1 << 24;
 
@@ -62,39 +60,8 @@ void checkSplit(HyperParameters &keys)
                     "Join the parts into one file first (llama-gguf-split --merge).");
 }
 
-void readHeads(HyperParameters &keys, ModelSpec &spec)
+void checkRopeScaling(HyperParameters &keys)
 {
-    spec.heads = keys.number("attention.head_count", 1, kMaxHeads);
-    spec.kvHeads = keys.number("attention.head_count_kv", 1, kMaxHeads, spec.heads);
-    if (keys.isSound() && spec.heads % spec.kvHeads != 0)
-        keys.refuse(ErrorCode::BadFormat, keys.name("attention.head_count_kv"),
-                    "is " + std::to_string(spec.kvHeads) + ", which does not divide attention.head_count " +
-                        std::to_string(spec.heads));
-
-    if (keys.isSound() && !keys.has("attention.key_length") && spec.width % spec.heads != 0)
-        keys.refuse(ErrorCode::BadFormat, keys.name("attention.head_count"),
-                    "is " + std::to_string(spec.heads) + ", which does not divide embedding_length " +
-                        std::to_string(spec.width) + ", and there is no attention.key_length");
-    spec.headSize =
-        keys.number("attention.key_length", 1, kMaxHeadSize, spec.width / std::max<std::int64_t>(spec.heads, 1));
-    const int valueSize = keys.number("attention.value_length", 1, kMaxHeadSize, spec.headSize);
-    if (keys.isSound() && valueSize != spec.headSize)
-        keys.refuse(ErrorCode::Unsupported, keys.name("attention.value_length"),
-                    "is " + std::to_string(valueSize) + " and differs from the key length " +
-                        std::to_string(spec.headSize) + ", which this version cannot run");
-}
-
-void readRope(HyperParameters &keys, ModelSpec &spec)
-{
-    spec.ropeDims = keys.number("rope.dimension_count", 1, kMaxHeadSize, spec.headSize);
-    if (keys.isSound() && (spec.ropeDims % 2 != 0 || spec.ropeDims > spec.headSize))
-        keys.refuse(ErrorCode::BadFormat, keys.name("rope.dimension_count"),
-                    "is " + std::to_string(spec.ropeDims) + "; it must be even and at most the head size " +
-                        std::to_string(spec.headSize));
-    spec.ropeBase = keys.real("rope.freq_base", 10000.0);
-    if (keys.isSound() && !(spec.ropeBase >= 1))
-        keys.refuse(ErrorCode::BadFormat, keys.name("rope.freq_base"), "must be 1 or more");
-
     // "linear" with factor 1 computes nothing else than "none"; the factor is one of the neutral keys.
     const std::string scaling = keys.text("rope.scaling.type", "none");
     if (scaling != "none" && scaling != "linear")
@@ -150,6 +117,14 @@ void addUpTensors(const GgufFile &file, ModelSpec &spec)
 
 } // namespace
 
+std::uint64_t ModelSpec::kvBytesPerToken(int bytesPerElement) const
+{
+    std::uint64_t bytes = 0;
+    for (const LayerSpec &layer : layers)
+        bytes += layer.kvBytesPerToken(bytesPerElement);
+    return bytes;
+}
+
 Result<ModelSpec> readModelSpec(const GgufFile &file)
 {
     const auto architecture = readArchitecture(file);
@@ -161,19 +136,23 @@ Result<ModelSpec> readModelSpec(const GgufFile &file)
     HyperParameters keys(file, spec.architecture->name);
     checkSplit(keys);
     spec.name = printableText(keys.fileText("general.name", file.path().stem().string()));
-    spec.layers = keys.number("block_count", 1, kMaxLayers);
-    keys.setLayers(spec.layers);
+    const int layers = keys.number("block_count", 1, kMaxLayers);
+    if (keys.error())
+        return tl::unexpected(*keys.error());
+    keys.setLayers(layers);
+    spec.layers.resize(static_cast<std::size_t>(layers));
     spec.width = keys.number("embedding_length", 1, kMaxWidth);
-    spec.feedForward = keys.number("feed_forward_length", 1, kMaxFeedForward);
     spec.contextLength = keys.number("context_length", 1, kMaxContext);
-    readHeads(keys, spec);
+    spec.architecture->readLayers(keys, spec);
     spec.normEpsilon = keys.real("attention.layer_norm_rms_epsilon");
     if (keys.isSound() && !(spec.normEpsilon > 0 && spec.normEpsilon < 1))
         keys.refuse(ErrorCode::BadFormat, keys.name("attention.layer_norm_rms_epsilon"), "must lie between 0 and 1");
-    readRope(keys, spec);
+    checkRopeScaling(keys);
     checkNeutralKeys(keys, spec);
     if (keys.error())
         return tl::unexpected(*keys.error());
+    if (std::string problem = layerProblem(spec); !problem.empty())
+        return tl::unexpected(fileError(file, ErrorCode::BadFormat, "layers", problem));
 
     const auto vocabulary = readVocabularyRows(file, spec);
     if (!vocabulary)

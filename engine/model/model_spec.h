@@ -4,11 +4,14 @@
 
 #include "engine/base/result.h"
 #include "engine/gguf/gguf_file.h"
+#include "engine/model/layer_spec.h"
 
-#include <cstddef>
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace lectern {
 
@@ -23,12 +26,16 @@ enum class Activation
     GeluTanh
 };
 
+class HyperParameters;
+struct ModelSpec;
+
 // One row per architecture. What the file's keys do not say, the row does.
 struct Architecture
 {
     const char *name; // general.architecture
     RopePairing ropePairing;
     Activation activation;
+    void (*readLayers)(HyperParameters &keys, ModelSpec &spec); // fills spec.layers (layer_reader.h)
 };
 std::span<const Architecture> architectures();
 const Architecture *findArchitecture(std::string_view name);
@@ -38,34 +45,32 @@ struct ModelSpec
     const Architecture *architecture = nullptr;
     std::string name;         // general.name, or the file's name
     std::string quantisation; // most used weight type by bytes: "Q4_1"
-    int layers = 0;           // 1..512
     int width = 0;            // embedding length
-    int heads = 0;
-    int kvHeads = 0; // divides heads
-    int headSize = 0;
-    int ropeDims = 0; // even, <= headSize
-    int feedForward = 0;
-    int vocabulary = 0;    // rows of token_embd; may exceed the tokenizer's pieces
-    int contextLength = 0; // what the model was trained for
+    int vocabulary = 0;       // rows of token_embd; may exceed the tokenizer's pieces
+    int contextLength = 0;    // what the model was trained for
     float normEpsilon = 0;
-    float ropeBase = 10000;
     bool hasTiedOutput = false;
     std::uint64_t parameters = 0;
     std::uint64_t weightBytes = 0; // all tensors as stored
+    std::vector<LayerSpec> layers; // 1..512
 
-    int qWidth() const { return heads * headSize; }
-    int kvWidth() const { return kvHeads * headSize; }
-    // 2 · layers · KV heads · head size · bytes per element.
-    std::uint64_t kvBytesPerToken(int bytesPerElement) const
+    int layerCount() const { return static_cast<int>(layers.size()); }
+    // The largest value of `size` (a field or function of LayerSpec) over all layers.
+    template <class Size>
+    int widest(Size size) const
     {
-        return 2ull * static_cast<std::uint64_t>(layers) * static_cast<std::uint64_t>(kvWidth()) *
-               static_cast<std::uint64_t>(bytesPerElement);
+        int most = 0;
+        for (const LayerSpec &layer : layers)
+            most = std::max(most, std::invoke(size, layer));
+        return most;
     }
+    // What one more token adds over all layers while no window is full.
+    std::uint64_t kvBytesPerToken(int bytesPerElement) const;
 };
 
 // Reads and checks the hyper-parameters. Refused by name, never guessed: unknown architectures, parts of split models,
 // and keys that ask for what this version does not compute (experts, scaled rope, windows, soft caps). Any integer
-// width is accepted; a list with one number per layer is accepted when all are equal.
+// width is accepted; head counts and the feed-forward width may be one number or a list with one for each layer.
 Result<ModelSpec> readModelSpec(const GgufFile &file);
 
 } // namespace lectern

@@ -3,7 +3,6 @@
 #include "engine/trace/request_limits.h"
 
 #include <algorithm>
-#include <new>
 #include <utility>
 
 namespace lectern {
@@ -39,40 +38,12 @@ std::vector<PhaseRecord> preparationPhases(const PreparedPrompt &prompt, std::in
 ActiveRun::ActiveRun(std::shared_ptr<Ticket> ticket, ModelRuntime &runtime)
     : m_ticket(std::move(ticket))
     , m_runtime(&runtime)
+    , m_kv(std::make_unique<KvSequence>(*runtime.pool))
 {
-}
-
-bool ActiveRun::step()
-{
-    if (!m_ticket->clock.tryBeginStep())
-        return false;
-    try {
-        work();
-    } catch (const std::bad_alloc &) {
-        m_runtime->kv->truncate(m_runtime->kv->tokens()); // gives back what was reserved
-        failWith({ErrorCode::OutOfMemory, "there is too little memory for this step", "",
-                  "Close other programs or choose a smaller model."});
-    }
-    m_ticket->clock.endStep();
-    return true;
-}
-
-void ActiveRun::work()
-{
-    if (!m_sequence)
-        return prepare();
-    const std::int64_t beginNs = m_ticket->clock.now();
-    std::span<float> logits;
-    StepPlan plan;
-    do {
-        plan = planStep(m_runtime->kv->tokens(), m_sequence->size());
-    } while (forward(plan, logits) && !plan.wantsLogits && !isInPrefill());
-    if (!m_hasEnded && plan.wantsLogits)
-        produceToken(logits, beginNs);
 }
 
 // Tokenized is emitted for refused prompts too: their tokens can be looked at.
-void ActiveRun::prepare()
+void ActiveRun::prepare(std::span<const std::unique_ptr<ActiveRun>> others)
 {
     const Request &request = m_ticket->request;
     if (const Result<void> valid = validate(request); !valid)
@@ -85,23 +56,28 @@ void ActiveRun::prepare()
     std::vector<TokenId> ids;
     for (const TokenRecord &token : prompt->tokens)
         ids.push_back(token.id);
-    std::optional<Error> problem = promptProblem(static_cast<int>(ids.size()));
-    const int reused = problem ? 0 : reusePrefix(ids);
+    std::optional<Error> problem = promptProblem(*prompt);
+    const int reused = problem ? 0 : reusePrefix(ids, others);
+    m_reportedTokens = reused;
     std::vector<PhaseRecord> phases = preparationPhases(*prompt, beginNs, request.kind);
     m_ticket->emitEvent(Tokenized{std::move(prompt->text), std::move(prompt->userRanges), std::move(prompt->tokens),
-                                  reused, std::move(phases)});
+                                  reused, std::move(phases), std::move(prompt->warnings)});
     if (problem)
         return failWith(std::move(*problem));
     m_sequence.emplace(request, std::move(ids), *m_runtime->loaded->tokenizer, m_runtime->idLimit());
 }
 
 // What can be known before anything is computed: an answer needs room for one token, and the prompt must fit the pool.
-std::optional<Error> ActiveRun::promptProblem(int promptTokens) const
+std::optional<Error> ActiveRun::promptProblem(const PreparedPrompt &prompt) const
 {
+    const auto promptTokens = static_cast<int>(prompt.tokens.size());
     const int context = m_runtime->contextTokens();
     const std::string has = "the prompt has " + countOf(static_cast<std::uint64_t>(promptTokens), "token");
-    if (promptTokens == 0)
-        return Error{ErrorCode::InvalidInput, "nothing to evaluate: the prompt has no tokens", "", "Type a prompt."};
+    if (promptTokens == 0) {
+        const std::string reason = prompt.leftOut.empty() ? "" : ": " + prompt.warnings.front();
+        return Error{ErrorCode::InvalidInput, "nothing to evaluate: the prompt has no tokens" + reason, "",
+                     prompt.leftOut.empty() ? "Type a prompt." : "Type other characters."};
+    }
     if (promptTokens >= context) {
         const auto excess = static_cast<std::uint64_t>(promptTokens - context);
         const std::string problem =
@@ -110,9 +86,9 @@ std::optional<Error> ActiveRun::promptProblem(int promptTokens) const
                      "Shorten the prompt or load the model with a longer context."};
     }
     const KvPool &pool = *m_runtime->pool;
-    const int capacity = pool.blockCount() * kKvBlockTokens;
+    const int capacity = pool.capacityTokens();
     if (promptTokens > capacity) {
-        const std::uint64_t need = pool.bytesPerToken() * static_cast<std::uint64_t>(promptTokens);
+        const std::uint64_t need = pool.layout().usedBytes(promptTokens);
         return Error{ErrorCode::OutOfMemory,
                      has + " and needs " + std::to_string(need) + " bytes of KV cache; the budget of " +
                          std::to_string(pool.budgetBytes()) + " bytes holds " + std::to_string(capacity) + " tokens",
@@ -121,76 +97,117 @@ std::optional<Error> ActiveRun::promptProblem(int promptTokens) const
     return std::nullopt;
 }
 
-// At least one prompt token is always computed: its logits are needed.
-int ActiveRun::reusePrefix(const std::vector<TokenId> &prompt)
+std::span<const TokenId> ActiveRun::heldIds() const
 {
-    KvSequence &kv = *m_runtime->kv;
-    const std::vector<TokenId> held = std::exchange(m_runtime->heldIds, {});
-    std::size_t common = 0;
+    return std::span(m_sequence->ids()).first(static_cast<std::size_t>(m_kv->tokens()));
+}
+
+// The longest beginning that an ended or a running one has in common with the prompt. At least one prompt token is
+// always computed: its logits are needed.
+int ActiveRun::reusePrefix(std::span<const TokenId> prompt, std::span<const std::unique_ptr<ActiveRun>> others)
+{
     if (m_ticket->request.reusesPrefix && keepsCache()) {
-        const auto [heldEnd, promptEnd] = std::mismatch(held.begin(), held.end(), prompt.begin(), prompt.end() - 1);
-        common = static_cast<std::size_t>(promptEnd - prompt.begin());
+        const KvSequence *source = nullptr;
+        int longest = 0;
+        const auto offer = [&](std::span<const TokenId> held, const KvSequence &kv) {
+            const int common = commonPrefix(held, prompt.first(prompt.size() - 1));
+            if (common > longest) {
+                longest = common;
+                source = &kv;
+            }
+        };
+        for (const PrefixCache::Entry &entry : m_runtime->prefixes.entries())
+            offer(entry.ids, *entry.kv);
+        for (const auto &other : others)
+            if (other.get() != this && other->isPrepared() && other->keepsCache())
+                offer(other->heldIds(), *other->m_kv);
+        if (source)
+            m_kv->share(*source, longest);
     }
-    kv.truncate(static_cast<int>(common));
-    return kv.tokens();
+    // With this one there are as many caches as may run at once.
+    m_runtime->prefixes.shrinkTo(static_cast<std::size_t>(m_runtime->maxRuns) - 1);
+    return m_kv->tokens();
 }
 
-// Room for a pass. In prefill nothing could be said without it; later the answer so far stands.
-bool ActiveRun::reserve(const StepPlan &plan)
+Result<void> ActiveRun::reserve(int count)
 {
-    KvSequence &kv = *m_runtime->kv;
-    const std::uint64_t before = kv.allocatedBytes();
-    if (Result<void> room = kv.reserve(plan.count()); !room) {
-        if (isInPrefill())
-            failWith(std::move(room.error()));
-        else
-            finish(FinishReason::MemoryFull);
-        return false;
-    }
-    if (keepsCache() && kv.allocatedBytes() > before)
+    const std::uint64_t before = m_kv->allocatedBytes();
+    if (Result<void> room = m_kv->reserve(count); !room)
+        return room;
+    if (keepsCache() && m_kv->allocatedBytes() > before)
         m_ticket->emitEvent(KvGrew{kvSample()});
-    return true;
+    return {};
 }
 
-// One pass. False when the run has ended with it.
-bool ActiveRun::forward(const StepPlan &plan, std::span<float> &logits)
+BatchSlice ActiveRun::slice(int count)
 {
-    if (!reserve(plan))
-        return false;
-    const std::int64_t beginNs = m_ticket->clock.now();
-    const auto tokens = std::span(m_sequence->ids())
-                            .subspan(static_cast<std::size_t>(plan.begin), static_cast<std::size_t>(plan.count()));
-    Result<std::span<float>> result =
-        m_runtime->backend->forward(*m_runtime->kv, tokens, plan.wantsLogits, m_ticket->stop);
-    if (!result) {
-        failWith(std::move(result.error()));
-        return false;
-    }
-    logits = *result;
-    if (isInPrefill()) {
-        const std::int64_t endNs = m_ticket->clock.now();
-        KvSample kv = kvSample();
-        kv.timeNs = endNs;
-        m_ticket->emitEvent(PrefillChunk{{plan.begin, plan.end, beginNs, endNs}, kv});
-    }
-    return true;
+    const auto tokens = std::span<const TokenId>(m_sequence->ids())
+                            .subspan(static_cast<std::size_t>(m_kv->tokens()), static_cast<std::size_t>(count));
+    return {m_kv.get(), tokens, count == leftToCompute() ? 1 : 0, &m_ticket->stop};
 }
 
-void ActiveRun::produceToken(std::span<float> logits, std::int64_t stepBeginNs)
+void ActiveRun::passed(int count, const LogitRows &logits, const PassRecord &pass)
 {
-    Result<TokenRecord> token = m_sequence->extend(logits);
+    const bool wasInPrefill = isInPrefill();
+    if (wasInPrefill)
+        reportChunk(m_kv->tokens() - count, pass);
+    const bool isLast = logits.rows > 0;
+    if (isLast) {
+        produceToken(logits, pass);
+    } else {
+        if (!pass.operations.empty())
+            reportOperations(pass, pass.endNs);
+        // Several passes for one token: without a cache, and after a preemption.
+        m_earlierPassesNs += wasInPrefill ? 0 : pass.endNs - pass.beginNs;
+    }
+}
+
+void ActiveRun::reportChunk(int from, const PassRecord &pass)
+{
+    const int to = m_kv->tokens();
+    if (to <= m_reportedTokens)
+        return;
+    KvSample kv = kvSample();
+    kv.timeNs = pass.endNs;
+    m_ticket->emitEvent(PrefillChunk{{std::max(from, m_reportedTokens), to, pass.beginNs, pass.endNs}, kv});
+    m_reportedTokens = to;
+}
+
+void ActiveRun::reportOperations(PassRecord pass, std::int64_t sampleBeginNs)
+{
+    const std::int64_t endNs = m_ticket->clock.now();
+    if (endNs > sampleBeginNs && sampleBeginNs > pass.beginNs)
+        pass.operations.push_back({Operation::Sample, -1, sampleBeginNs - pass.beginNs, endNs - sampleBeginNs, {}});
+    pass.endNs = endNs;
+    m_ticket->emitEvent(PassTraced{std::move(pass)});
+}
+
+void ActiveRun::produceToken(const LogitRows &logits, const PassRecord &pass)
+{
+    const std::int64_t sampleBeginNs = m_ticket->clock.now();
+    Result<TokenRecord> token = m_sequence->extend(logits.last());
+    if (!pass.operations.empty())
+        reportOperations(pass, sampleBeginNs);
     if (!token)
         return failWith(std::move(token.error()));
     if (!keepsCache())
-        m_runtime->kv->truncate(0); // the next step computes the whole context again
+        m_kv->truncate(0); // the next step computes the whole context again
     const KvSample kv = kvSample();
     token->timeNs = kv.timeNs;
-    token->stepNs = kv.timeNs - stepBeginNs;
+    token->stepNs = std::exchange(m_earlierPassesNs, 0) + kv.timeNs - pass.beginNs;
     token->kvTokens = kv.tokens;
     token->kvBytes = kv.usedBytes;
     m_ticket->emitEvent(TokenProduced{std::move(*token), kv});
     if (const auto reason = m_sequence->endReason(m_runtime->contextTokens()))
         finish(*reason);
+}
+
+void ActiveRun::preempt()
+{
+    const int held = m_kv->tokens();
+    m_kv->truncate(0);
+    if (keepsCache() && held > 0) // without a cache it is scratch memory that is given back
+        m_ticket->emitEvent(Preempted{{m_ticket->clock.now(), held}, kvSample()});
 }
 
 void ActiveRun::finish(FinishReason reason)
@@ -228,15 +245,14 @@ void ActiveRun::failWith(Error error)
     m_ticket->emitEvent(std::move(event));
 }
 
-// What was computed stays for the next run's prefix.
+// What was computed stays for the prefix of later runs; what was only reserved does not.
 void ActiveRun::leaveCache()
 {
-    if (!m_sequence)
-        return; // it never touched the cache
-    if (!keepsCache())
-        m_runtime->kv->truncate(0);
-    const auto held = m_sequence->ids().begin() + m_runtime->kv->tokens();
-    m_runtime->heldIds.assign(m_sequence->ids().begin(), held);
+    m_kv->truncate(m_kv->tokens());
+    if (m_sequence && keepsCache() && holdsCache())
+        m_runtime->prefixes.keep({{heldIds().begin(), heldIds().end()}, std::move(m_kv)});
+    else
+        m_kv->truncate(0);
 }
 
 // Without a cache nothing is kept between steps, so nothing is reported; the blocks that a pass works in are scratch.
@@ -245,8 +261,7 @@ KvSample ActiveRun::kvSample() const
     const std::int64_t timeNs = m_ticket->clock.now();
     if (!keepsCache())
         return {timeNs, 0, 0, 0};
-    const KvSequence &kv = *m_runtime->kv;
-    return {timeNs, kv.tokens(), kv.usedBytes(), kv.allocatedBytes()};
+    return {timeNs, m_kv->tokens(), m_kv->usedBytes(), m_kv->allocatedBytes()};
 }
 
 } // namespace lectern

@@ -4,10 +4,9 @@
 
 #include "engine/backend/backend.h"
 #include "engine/engine.h"
-#include "engine/kv/kv_pool.h"
+#include "engine/schedule/prefix_cache.h"
 
 #include <memory>
-#include <vector>
 
 namespace lectern {
 
@@ -16,9 +15,9 @@ struct ModelRuntime
     std::shared_ptr<const LoadedModel> loaded;
     Model model;
     std::unique_ptr<Backend> backend;
-    std::unique_ptr<KvPool> pool;   // sequences point to it
-    std::unique_ptr<KvSequence> kv; // of the active run; between runs what the last one left, for its prefix
-    std::vector<TokenId> heldIds;   // between runs: the tokens of `kv`
+    std::unique_ptr<KvPool> pool; // sequences point to it
+    PrefixCache prefixes;         // what ended runs left
+    int maxRuns = 1;              // at the same time
 
     int contextTokens() const { return loaded->engine.contextTokens; }
     int idLimit() const { return std::min(loaded->tokenizer->vocabulary().size(), model.spec.vocabulary); }

@@ -44,6 +44,12 @@ void RunClock::resume()
     m_standsStill = false;
 }
 
+bool RunClock::isPaused() const
+{
+    const std::lock_guard lock(m_mutex);
+    return m_isPaused;
+}
+
 bool RunClock::tryBeginStep()
 {
     const std::lock_guard lock(m_mutex);

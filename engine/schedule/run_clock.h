@@ -23,6 +23,7 @@ public:
 
     void pause();
     void resume();
+    bool isPaused() const;
     bool tryBeginStep(); // false while paused: no step may begin
     void endStep();
 

@@ -32,6 +32,7 @@ struct Ticket
     RunClock clock;           // any thread
     StopFlag stop;            // any thread
     bool isAnnounced = false; // Queued was emitted; engine thread
+    bool isAdmitted = false;  // the scheduler has it; engine thread
 };
 
 } // namespace lectern

@@ -5,7 +5,6 @@
 #include "engine/text/byte_map.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -95,13 +94,6 @@ Result<MergeTable> readMerges(const GgufFile &file, const PieceIds &ids, Vocabul
     return table;
 }
 
-std::string hexByte(unsigned char byte)
-{
-    char text[8];
-    std::snprintf(text, sizeof text, "0x%02X", static_cast<unsigned>(byte));
-    return text;
-}
-
 } // namespace
 
 Result<std::unique_ptr<Tokenizer>> ByteBpeTokenizer::load(const GgufFile &file, Vocabulary vocabulary)
@@ -120,7 +112,7 @@ Result<std::unique_ptr<Tokenizer>> ByteBpeTokenizer::load(const GgufFile &file, 
     if (missing != 0)
         vocabulary.warnings.push_back(
             {WarningKind::BytesMissing,
-             std::to_string(missing) + " of 256 bytes have no piece: texts that contain them are refused"});
+             std::to_string(missing) + " of 256 bytes have no piece: they are left out of texts"});
     return std::unique_ptr<Tokenizer>(
         new ByteBpeTokenizer(std::move(vocabulary), **preTokenizer, std::move(*merges), byteIds));
 }
@@ -163,20 +155,19 @@ Result<void> ByteBpeTokenizer::encodeText(std::string_view text, TextRange range
     for (std::size_t begin = 0; begin < part.size();) {
         const std::size_t end = m_preTokenizer.wordEnd(part, begin);
         word.clear();
-        for (std::size_t i = begin; i < end; ++i) {
-            const auto byte = static_cast<unsigned char>(part[i]);
-            if (m_byteIds[byte] == kNoPiece)
-                return fail(ErrorCode::InvalidInput, "the vocabulary has no piece for byte " + hexByte(byte),
-                            "text, byte offset " + std::to_string(range.begin + i), "Remove or replace that character");
-            word.push_back({m_byteIds[byte], 1});
-        }
+        for (std::size_t i = begin; i < end; ++i)
+            if (const TokenId id = byteId(part[i]); id != kNoPiece)
+                word.push_back({id, 1});
         if (stop.isRequested() || !mergeSymbols(m_merges, word, stop))
             return fail(ErrorCode::Cancelled, "tokenizing was stopped");
-        std::size_t offset = range.begin + begin;
+        std::size_t at = begin;
         for (const Symbol &symbol : word) {
-            const auto bytes = static_cast<std::size_t>(symbol.bytes);
-            tokens.push_back({symbol.id, {offset, offset + bytes}, m_vocabulary.isSpecial(symbol.id)});
-            offset += bytes;
+            while (byteId(part[at]) == kNoPiece)
+                ++at;
+            const std::size_t first = range.begin + at;
+            for (std::int32_t bytes = symbol.bytes; bytes > 0; ++at)
+                bytes -= byteId(part[at]) != kNoPiece;
+            tokens.push_back({symbol.id, {first, range.begin + at}, m_vocabulary.isSpecial(symbol.id)});
         }
         begin = end;
     }

@@ -17,7 +17,8 @@ public:
     // Reads tokenizer.ggml.pre and tokenizer.ggml.merges.
     static Result<std::unique_ptr<Tokenizer>> load(const GgufFile &file, Vocabulary vocabulary);
 
-    // A byte that the vocabulary has no piece for is InvalidInput and names its offset.
+    // A byte that the vocabulary has no piece for is dropped before its word is merged, so that merges go across it, as
+    // the tokenizers library does. The unknown token of such files is never used: SmolLM2 names one and drops.
     Result<std::vector<EncodedToken>> encode(std::string_view text, const EncodeOptions &options,
                                              const StopFlag &stop) const override;
     std::string bytes(TokenId id) const override;
@@ -29,6 +30,7 @@ private:
 
     ByteBpeTokenizer(Vocabulary vocabulary, const PreTokenizer &preTokenizer, MergeTable merges,
                      const ByteIds &byteIds);
+    TokenId byteId(char byte) const { return m_byteIds[static_cast<unsigned char>(byte)]; }
     Result<void> encodeText(std::string_view text, TextRange range, std::vector<EncodedToken> &tokens,
                             const StopFlag &stop) const;
 

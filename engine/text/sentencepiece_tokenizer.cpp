@@ -147,18 +147,21 @@ Result<void> SentencePieceTokenizer::encodeText(std::string_view text, TextRange
     const auto status = m_processor->Encode(text.substr(range.begin, range.end - range.begin), encoded.mutable_proto());
     if (!status.ok())
         return fail(ErrorCode::InvalidInput, "the sentencepiece library failed: " + std::string(status.message()));
-    const std::size_t first = tokens.size();
+    // The tokens and the text since the last character that is left out: their ranges are settled together.
+    std::size_t first = tokens.size();
+    TextRange rest = range;
     for (const auto &piece : encoded.pieces()) {
         const TextRange source{range.begin + piece.begin(), range.begin + piece.end()};
         const auto id = static_cast<TokenId>(piece.id());
-        if (!m_vocabulary.contains(id))
-            return fail(ErrorCode::InvalidInput,
-                        "the vocabulary has no piece for '" +
-                            std::string(text.substr(source.begin, source.end - source.begin)) + "'",
-                        "text, byte offset " + std::to_string(source.begin), "Remove or replace that character");
-        tokens.push_back({id, source, m_vocabulary.isSpecial(id)});
+        if (m_vocabulary.contains(id)) {
+            tokens.push_back({id, source, m_vocabulary.isSpecial(id)});
+            continue;
+        }
+        settleRanges(std::span(tokens).subspan(first), {rest.begin, source.begin}, m_vocabulary);
+        first = tokens.size();
+        rest.begin = source.end;
     }
-    settleRanges(std::span(tokens).subspan(first), range, m_vocabulary);
+    settleRanges(std::span(tokens).subspan(first), rest, m_vocabulary);
     return {};
 }
 

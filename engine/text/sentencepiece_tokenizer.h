@@ -24,6 +24,7 @@ public:
 
     ~SentencePieceTokenizer() override;
 
+    // A character without a piece is the unknown token; where the vocabulary has none it is left out.
     Result<std::vector<EncodedToken>> encode(std::string_view text, const EncodeOptions &options,
                                              const StopFlag &stop) const override;
     std::string bytes(TokenId id) const override;

@@ -47,10 +47,11 @@ public:
 
     const Vocabulary &vocabulary() const { return m_vocabulary; }
 
-    // Source ranges are in order and cover the text. Work grows near-linearly with the text; Cancelled when `stop` is
-    // set (SentencePiece looks between special tokens only: its library takes about 0.5 s for a megabyte without any).
-    // Byte-level vocabularies accept any bytes they have pieces for (SmolLM2 lacks 21, among them 0xFF and 0x04);
-    // SentencePiece needs valid UTF-8. What cannot be encoded is InvalidInput and names the byte offset.
+    // Source ranges are in order and cover the text but for what is left out: bytes that the vocabulary has no token
+    // for (SmolLM2 lacks 21, among them 0xFF and 0x04); see trace/prompt_tokens.h. Any bytes are accepted, but
+    // SentencePiece needs valid UTF-8: else InvalidInput with the byte offset. Work grows near-linearly with the text;
+    // Cancelled when `stop` is set (SentencePiece looks between special tokens only: its library takes about 0.5 s for
+    // a megabyte without any).
     virtual Result<std::vector<EncodedToken>> encode(std::string_view text, const EncodeOptions &options,
                                                      const StopFlag &stop) const = 0;
 

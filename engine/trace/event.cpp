@@ -58,6 +58,15 @@ struct Apply
 
     void operator()(const KvGrew &event) const { record.kv.push_back(event.kv); }
 
+    void operator()(const PassTraced &event) const { record.passes.push_back(event.pass); }
+
+    // The state stays: what was produced is kept, and the run goes on where it was once its blocks are filled again.
+    void operator()(const Preempted &event) const
+    {
+        record.preemptions.push_back(event.preemption);
+        record.kv.push_back(event.kv);
+    }
+
     void operator()(const Finished &event) const
     {
         record.finishReason = event.reason;

@@ -37,7 +37,8 @@ struct Tokenized
     std::vector<TextRange> userRanges;
     std::vector<TokenRecord> tokens;
     int reusedTokens = 0;
-    std::vector<PhaseRecord> phases; // template, tokenize
+    std::vector<PhaseRecord> phases;        // template, tokenize
+    std::vector<std::string> warnings = {}; // what is odd about the prompt; English
 };
 
 struct PrefillChunk
@@ -75,7 +76,19 @@ struct KvGrew // blocks were taken from the pool
     KvSample kv;
 };
 
-using EventBody = std::variant<LoadProgress, Queued, Tokenized, PrefillChunk, TokenProduced, KvGrew, Finished, Failed>;
+struct PassTraced // right before what came out of the pass
+{
+    PassRecord pass;
+};
+
+struct Preempted
+{
+    PreemptionRecord preemption;
+    KvSample kv;
+};
+
+using EventBody = std::variant<LoadProgress, Queued, Tokenized, PrefillChunk, TokenProduced, KvGrew, PassTraced,
+                               Preempted, Finished, Failed>;
 
 struct Event
 {

@@ -3,6 +3,7 @@
 
 #include "engine/trace/json.h"
 #include "engine/trace/names.h"
+#include "engine/trace/pass_json.h"
 
 namespace lectern {
 
@@ -58,11 +59,8 @@ struct ToJson
         json["reusedTokens"] = event.reusedTokens;
         json["promptText"] = textToJson(event.promptText);
         json["userRanges"] = rangesToJson(event.userRanges);
-        json["phases"] = phasesToJson(event.phases);
-        Json tokens = Json::array();
-        for (const TokenRecord &token : event.tokens)
-            tokens.push_back(promptTokenToJson(token));
-        json["tokens"] = std::move(tokens);
+        json["phases"] = listToJson(event.phases, phaseToJson);
+        json["tokens"] = listToJson(event.tokens, promptTokenToJson);
         return json;
     }
 
@@ -85,6 +83,21 @@ struct ToJson
     Json operator()(const KvGrew &event) const
     {
         Json json = start("kvGrew");
+        json["kv"] = kvToJson(event.kv);
+        return json;
+    }
+
+    Json operator()(const PassTraced &event) const
+    {
+        Json json = start("passTraced");
+        json.update(passToJson(event.pass));
+        return json;
+    }
+
+    Json operator()(const Preempted &event) const
+    {
+        Json json = start("preempted");
+        json.update(preemptionToJson(event.preemption));
         json["kv"] = kvToJson(event.kv);
         return json;
     }

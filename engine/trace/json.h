@@ -20,9 +20,10 @@ Json floatToJson(float value);
 Json promptTokenToJson(const TokenRecord &token);
 Json outputTokenToJson(const TokenRecord &token);
 Json kvToJson(const KvSample &sample);
-Json phasesToJson(const std::vector<PhaseRecord> &phases);
+Json phaseToJson(const PhaseRecord &phase);
 Json rangesToJson(const std::vector<TextRange> &ranges); // [[begin, end], ...]
 Json chunkToJson(const PrefillChunkRecord &chunk);
+Json preemptionToJson(const PreemptionRecord &preemption);
 Json errorToJson(const Error &error);
 Json machineToJson(const MachineInfo &machine);
 Json modelToJson(const ModelInfo &model);
@@ -30,6 +31,15 @@ Json engineToJson(const EngineInfo &engine);
 Json requestToJson(const Request &request);
 // Whole nanoseconds; rates as tokens per second; what was not measured is null.
 Json metricsToJson(const Metrics &metrics);
+
+template <class List, class ToJson>
+Json listToJson(const List &list, ToJson toJsonOf)
+{
+    Json array = Json::array();
+    for (const auto &element : list)
+        array.push_back(toJsonOf(element));
+    return array;
+}
 
 std::string hexOf(std::string_view bytes);
 

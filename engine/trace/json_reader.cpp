@@ -35,6 +35,29 @@ std::optional<std::string> bytesOfHex(const std::string &hex)
 
 } // namespace
 
+bool nestsTooDeep(std::string_view json, int most)
+{
+    int depth = 0;
+    bool isInString = false;
+    for (std::size_t i = 0; i < json.size(); ++i) {
+        const char c = json[i];
+        if (isInString) {
+            if (c == '\\')
+                ++i;
+            else if (c == '"')
+                isInString = false;
+        } else if (c == '"') {
+            isInString = true;
+        } else if (c == '[' || c == '{') {
+            if (++depth > most)
+                return true;
+        } else if (c == ']' || c == '}') {
+            --depth;
+        }
+    }
+    return false;
+}
+
 void JsonProblem::set(std::string path, std::string message)
 {
     if (!error)

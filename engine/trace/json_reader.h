@@ -14,6 +14,10 @@
 
 namespace lectern {
 
+// Whether lists and objects are nested more than `most` deep. To be asked before parsing: a text of nothing but
+// brackets takes 30 times its size in memory.
+bool nestsTooDeep(std::string_view json, int most);
+
 // The first problem of a document.
 struct JsonProblem
 {

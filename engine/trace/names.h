@@ -76,6 +76,24 @@ struct EnumNames<ErrorCode>
          {ErrorCode::Numerics, "numerics"}}};
 };
 
+template <>
+struct EnumNames<Operation>
+{
+    static constexpr std::array<std::pair<Operation, std::string_view>, kOperationCount> table{
+        {{Operation::Embed, "embed"},
+         {Operation::AttentionNorm, "attentionNorm"},
+         {Operation::Qkv, "qkv"},
+         {Operation::RopeStore, "ropeStore"},
+         {Operation::Attention, "attention"},
+         {Operation::AttentionOutput, "attentionOutput"},
+         {Operation::FfnNorm, "ffnNorm"},
+         {Operation::GateUp, "gateUp"},
+         {Operation::Down, "down"},
+         {Operation::OutputNorm, "outputNorm"},
+         {Operation::Logits, "logits"},
+         {Operation::Sample, "sample"}}};
+};
+
 template <class Enum>
 constexpr std::string_view nameOf(Enum value)
 {

@@ -20,6 +20,7 @@ inline constexpr Limits kCounts{0, std::numeric_limits<int>::max()};
 inline constexpr Limits kAnyInt{std::numeric_limits<int>::min(), std::numeric_limits<int>::max()};
 // Amounts that no real run reaches; sums and products of values below them do not overflow.
 inline constexpr Limits kByteCounts{0, std::int64_t{1} << 50};
+inline constexpr Limits kOperationCosts = kByteCounts; // bytes and flops of one operation
 inline constexpr Limits kTokenByteCounts{0, std::int64_t{1} << 36};
 inline constexpr Limits kRunNs{0, 366LL * 24 * 3600 * 1'000'000'000};
 
@@ -87,6 +88,23 @@ void visitKvSample(Record &sample, Visit visit)
     visit("tokens", sample.tokens);
     visit("usedBytes", sample.usedBytes);
     visit("allocatedBytes", sample.allocatedBytes);
+}
+
+template <class Record, class Visit>
+void visitPass(Record &pass, Visit visit)
+{
+    visit("beginNs", pass.beginNs);
+    visit("endNs", pass.endNs);
+    visit("sequences", pass.sequences, Limits{1, kCounts.max});
+    visit("tokens", pass.tokens);
+    visit("ownTokens", pass.ownTokens);
+}
+
+template <class Record, class Visit>
+void visitPreemption(Record &preemption, Visit visit)
+{
+    visit("timeNs", preemption.timeNs);
+    visit("tokens", preemption.tokens);
 }
 
 template <class Record, class Visit>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/base/utf8.h"
-#include "engine/trace/json.h"
-#include "engine/trace/names.h"
-#include "engine/trace/record_fields.h"
+#include "engine/trace/json_fields.h"
 
 #include <cmath>
 
@@ -24,28 +22,6 @@ Json bytesToJson(const std::optional<std::uint64_t> &bytes)
 {
     return bytes ? Json(*bytes) : Json(nullptr);
 }
-
-Json textsToJson(const std::vector<std::string> &texts)
-{
-    Json list = Json::array();
-    for (const std::string &text : texts)
-        list.push_back(textToJson(text));
-    return list;
-}
-
-// Adds every field that it visits.
-struct WriteFields
-{
-    Json &json;
-
-    void operator()(const char *name, const std::string &text, auto...) const { json[name] = textToJson(text); }
-    void operator()(const char *name, float number, auto...) const { json[name] = floatToJson(number); }
-    template <class Plain>
-    void operator()(const char *name, const Plain &value, auto...) const
-    {
-        json[name] = value;
-    }
-};
 
 Json samplingToJson(const SamplingParams &sampling)
 {
@@ -115,12 +91,9 @@ Json kvToJson(const KvSample &sample)
     return json;
 }
 
-Json phasesToJson(const std::vector<PhaseRecord> &phases)
+Json phaseToJson(const PhaseRecord &phase)
 {
-    Json list = Json::array();
-    for (const PhaseRecord &phase : phases)
-        list.push_back({{"phase", nameOf(phase.phase)}, {"beginNs", phase.beginNs}, {"endNs", phase.endNs}});
-    return list;
+    return {{"phase", nameOf(phase.phase)}, {"beginNs", phase.beginNs}, {"endNs", phase.endNs}};
 }
 
 Json rangesToJson(const std::vector<TextRange> &ranges)
@@ -135,6 +108,13 @@ Json chunkToJson(const PrefillChunkRecord &chunk)
 {
     Json json = Json::object();
     visitChunk(chunk, WriteFields{json});
+    return json;
+}
+
+Json preemptionToJson(const PreemptionRecord &preemption)
+{
+    Json json = Json::object();
+    visitPreemption(preemption, WriteFields{json});
     return json;
 }
 
@@ -180,11 +160,12 @@ Json requestToJson(const Request &request)
             {"addSpecial", request.addSpecial},
             {"parseSpecial", request.parseSpecial},
             {"sampling", samplingToJson(request.sampling)},
-            {"stops", textsToJson(request.stops)},
+            {"stops", listToJson(request.stops, textToJson)},
             {"maxTokens", request.maxTokens},
             {"topCandidates", request.topCandidates},
             {"cache", nameOf(request.cache)},
-            {"reusesPrefix", request.reusesPrefix}};
+            {"reusesPrefix", request.reusesPrefix},
+            {"tracesOperations", request.tracesOperations}};
 }
 
 Json metricsToJson(const Metrics &metrics)

@@ -36,7 +36,8 @@ struct Request
     int maxTokens = 128;    // >= 1
     int topCandidates = 20; // kept per output token, 0..20
     CacheMode cache = CacheMode::Kv;
-    bool reusesPrefix = true; // keep what the last run's cache shares with this prompt
+    bool reusesPrefix = true;      // take over what a cache of an earlier run shares with this prompt
+    bool tracesOperations = false; // every pass tells its operations: RunRecord::passes
 };
 
 } // namespace lectern

@@ -12,6 +12,7 @@
 namespace lectern {
 
 inline constexpr int kMaxContextTokens = 1 << 24;  // from 0: the model's own, at most kDefaultContextTokens
+inline constexpr int kMaxRuns = 64;                // from 1: at the same time
 inline constexpr int kMaxOutputTokens = 1'000'000; // from 1
 inline constexpr int kMaxTopK = 1'000'000;         // from 0: off
 inline constexpr int kMaxTopCandidates = 20;       // from 0

@@ -2,7 +2,10 @@
 #include "engine/trace/run_checks.h"
 
 #include "engine/base/utf8.h"
+#include "engine/trace/first_problem.h"
 #include "engine/trace/names.h"
+#include "engine/trace/pass_checks.h"
+#include "engine/trace/prompt_tokens.h"
 
 #include <algorithm>
 #include <limits>
@@ -12,8 +15,7 @@ namespace lectern {
 
 namespace {
 
-// Collects the first contradiction; what is checked later is ignored then.
-class Checker
+class Checker : private FirstProblem
 {
 public:
     explicit Checker(const RunRecord &record)
@@ -30,35 +32,12 @@ public:
         checkOutput();
         checkOutputText();
         checkKv();
+        if (!m_error)
+            m_error = findPassContradiction(m_record);
         return std::move(m_error);
     }
 
 private:
-    void refuse(std::string where, std::string message)
-    {
-        if (!m_error)
-            m_error = Error{ErrorCode::BadFormat, std::move(message), std::move(where), {}};
-    }
-
-    // An element of a list, for the messages of its fields.
-    struct Element
-    {
-        const char *list;
-        std::size_t index;
-        std::string field(const char *name) const
-        {
-            return std::string(list) + "[" + std::to_string(index) + "]." + name;
-        }
-    };
-
-    template <class Number>
-    void require(const Element &element, const char *field, Number value, Number min, Number max)
-    {
-        if (value < min || value > max)
-            refuse(element.field(field),
-                   "is " + std::to_string(value) + ", expected " + std::to_string(min) + " to " + std::to_string(max));
-    }
-
     void checkHead();
     void checkPrompt();
     void checkPhases();
@@ -68,7 +47,6 @@ private:
     void checkKv();
 
     const RunRecord &m_record;
-    std::optional<Error> m_error;
 };
 
 // "2025-01-02T03:04:05Z"
@@ -100,12 +78,13 @@ void Checker::checkHead()
                "is \"" + printableText(m_record.model.sha256) + "\", expected 64 hexadecimal digits or nothing");
 }
 
-// Tokens are in the order of the text; several may stand for parts of one character.
+// Tokens are in the order of the text; several may stand for parts of one character, and between them some of it may be
+// left out.
 void Checker::checkPrompt()
 {
     const std::vector<TokenRecord> &tokens = m_record.promptTokens;
     const std::size_t textBytes = m_record.promptText.size();
-    const bool isByteLevel = m_record.model.tokenizer.starts_with("gpt2");
+    const bool areBytes = isByteLevel(m_record.model.tokenizer);
     std::size_t begin = 0;
     std::size_t end = 0;
     for (std::size_t i = 0; i < tokens.size() && !m_error; ++i) {
@@ -118,11 +97,10 @@ void Checker::checkPrompt()
             return;
         begin = token.begin;
         end = token.end;
-        // Byte-level tokens are the bytes of the text; others normalise it first.
-        if (isByteLevel && !token.isSpecial && m_record.promptText.compare(begin, end - begin, token.bytes) != 0)
-            refuse(element.field("bytes"), "is \"" + printableText(token.bytes) + "\", promptText has \"" +
-                                               printableText(m_record.promptText.substr(begin, end - begin)) +
-                                               "\" there");
+        const std::string_view source = std::string_view(m_record.promptText).substr(begin, end - begin);
+        if (areBytes && !token.isSpecial && !areBytesOf(token.bytes, source))
+            refuse(element.field("bytes"),
+                   "is \"" + printableText(token.bytes) + "\", promptText has \"" + printableText(source) + "\" there");
     }
     // At least one prompt token is computed, whatever was reused.
     const int most = std::max(0, static_cast<int>(tokens.size()) - 1);

@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "engine/trace/run_from_json.h"
 
-#include "engine/trace/json_reader.h"
+#include "engine/trace/json_fields.h"
+#include "engine/trace/pass_json.h"
 #include "engine/trace/run_checks.h"
 
 namespace lectern {
 
 namespace {
 
-// Reads every field that it visits, by its type. Numbers without limits of their own are counts, bytes or times.
-struct ReadFields
-{
-    const JsonObject &json;
-
-    void operator()(const char *name, std::string &text) const { text = json.text(name); }
-    void operator()(const char *name, bool &value) const { value = json.boolean(name); }
-    void operator()(const char *name, float &number) const { number = json.number(name); }
-    void operator()(const char *name, int &number, Limits limits = kCounts) const
-    {
-        number = json.integer(name, limits);
-    }
-    void operator()(const char *name, std::uint64_t &bytes, Limits limits = kByteCounts) const
-    {
-        bytes = static_cast<std::uint64_t>(json.whole(name, limits));
-    }
-    void operator()(const char *name, std::int64_t &ns) const { ns = json.ns(name); }
-};
+// Version 1 knew neither passes nor preemptions. From version 2 on they are required like every other field; what a
+// file of version 1 has under these names is not looked at.
+constexpr int kPassesVersion = 2;
 
 // What the user asked for is kept as asked, also when the engine refused it: so only types are checked here.
-Request readRequest(const JsonObject &json)
+Request readRequest(const JsonObject &json, int version)
 {
     Request request;
     request.title = json.text("title");
@@ -63,6 +49,8 @@ Request readRequest(const JsonObject &json)
     request.topCandidates = json.integer("topCandidates", kAnyInt);
     request.cache = json.enumerator<CacheMode>("cache");
     request.reusesPrefix = json.boolean("reusesPrefix");
+    if (version >= kPassesVersion)
+        request.tracesOperations = json.boolean("tracesOperations");
     return request;
 }
 
@@ -175,6 +163,16 @@ void readBody(const JsonObject &json, RunRecord &record)
     });
 }
 
+void readPasses(const JsonObject &json, RunRecord &record)
+{
+    record.preemptions = readList<PreemptionRecord>(json, "preemptions", [](const JsonObject &entry) {
+        PreemptionRecord preemption;
+        visitPreemption(preemption, ReadFields{entry});
+        return preemption;
+    });
+    record.passes = readList<PassRecord>(json, "passes", readPass);
+}
+
 } // namespace
 
 Result<RunRecord> recordFromJson(const Json &document)
@@ -193,9 +191,11 @@ Result<RunRecord> recordFromJson(const Json &document)
     visitMachine(record.machine, ReadFields{json.object("machine")});
     visitModel(record.model, ReadFields{json.object("model")});
     visitEngine(record.engine, ReadFields{json.object("engine")});
-    record.request = readRequest(json.object("request"));
+    record.request = readRequest(json.object("request"), version);
     readEnd(json, record);
     readBody(json, record);
+    if (version >= kPassesVersion)
+        readPasses(json, record);
     if (problem.error)
         return tl::unexpected(std::move(*problem.error));
     if (std::optional<Error> contradiction = findContradiction(record))

@@ -3,8 +3,9 @@
 
 #include "engine/base/file.h"
 #include "engine/trace/event.h"
-#include "engine/trace/json.h"
+#include "engine/trace/json_reader.h"
 #include "engine/trace/names.h"
+#include "engine/trace/pass_json.h"
 #include "engine/trace/run_from_json.h"
 
 #include <exception>
@@ -14,94 +15,53 @@ namespace lectern {
 
 namespace {
 
-// A run of 100,000 tokens with 20 candidates each takes about 60 MB.
+// A run of 100,000 tokens with 20 candidates each takes about 60 MB; traced, 23,000 tokens of a model with 30 layers
+// fit.
 constexpr std::uint64_t kMaxFileBytes = 128ull << 20;
-// Records nest four deep. Checked before parsing: a file of nothing but brackets would take 30 times its size in
-// memory.
-constexpr int kMaxNesting = 8;
+constexpr int kMaxNesting = 8; // records nest four deep
 constexpr const char *kSchemaName = "lectern-run";
-
-bool nestsTooDeep(std::string_view json)
-{
-    int depth = 0;
-    bool isInString = false;
-    for (std::size_t i = 0; i < json.size(); ++i) {
-        const char c = json[i];
-        if (isInString) {
-            if (c == '\\')
-                ++i;
-            else if (c == '"')
-                isInString = false;
-        } else if (c == '"') {
-            isInString = true;
-        } else if (c == '[' || c == '{') {
-            if (++depth > kMaxNesting)
-                return true;
-        } else if (c == ']' || c == '}') {
-            --depth;
-        }
-    }
-    return false;
-}
-
-template <class List, class ToJson>
-Json listToJson(const List &list, ToJson toJsonOf)
-{
-    Json array = Json::array();
-    for (const auto &element : list)
-        array.push_back(toJsonOf(element));
-    return array;
-}
-
-Json recordToJson(const RunRecord &record)
-{
-    Json json = {{"schema", kSchemaName},
-                 {"schemaVersion", kRunSchemaVersion},
-                 {"programVersion", textToJson(record.programVersion)},
-                 {"createdUtc", textToJson(record.createdUtc)},
-                 {"machine", machineToJson(record.machine)},
-                 {"model", modelToJson(record.model)},
-                 {"engine", engineToJson(record.engine)},
-                 {"request", requestToJson(record.request)},
-                 {"state", nameOf(record.state)}};
-    if (record.finishReason)
-        json["finishReason"] = nameOf(*record.finishReason);
-    if (record.error)
-        json["error"] = errorToJson(*record.error);
-    json["stopString"] = textToJson(record.stopString);
-    json["tailText"] = textToJson(record.tailText);
-    json["endedInsideCharacter"] = record.endedInsideCharacter;
-    json["endNs"] = record.endNs;
-    json["pausedNs"] = record.pausedNs;
-    json["reusedTokens"] = record.reusedTokens;
-    // For readers of the file only: a program that loads it derives them again.
-    json["totals"] = metricsToJson(metricsOf(record));
-    json["promptText"] = textToJson(record.promptText);
-    json["userRanges"] = rangesToJson(record.userRanges);
-    json["phases"] = phasesToJson(record.phases);
-    json["prefillChunks"] = listToJson(record.prefillChunks, chunkToJson);
-    json["promptTokens"] = listToJson(record.promptTokens, promptTokenToJson);
-    json["outputTokens"] = listToJson(record.outputTokens, outputTokenToJson);
-    json["kv"] = listToJson(record.kv, kvToJson);
-    return json;
-}
+constexpr const char *kPassesKey = "passes";
 
 // One line per field and per element of a list of objects: small enough, and two runs can be compared line by line.
-std::string laidOut(const Json &json)
+// Every line is made by itself: the JSON values of a whole run take ten times the memory of its text.
+class Layout
 {
-    std::string text = "{";
-    for (const auto &[key, value] : json.get_ref<const Json::object_t &>()) {
-        text += text.size() > 1 ? ",\n" : "\n";
-        text += Json(key).dump() + ": ";
-        if (!value.is_array() || value.empty() || !value[0].is_object()) {
-            text += value.dump();
-            continue;
-        }
-        for (std::size_t i = 0; i < value.size(); ++i)
-            text += (i == 0 ? "[\n" : ",\n") + value[i].dump();
-        text += "\n]";
+public:
+    void add(const char *key, const Json &value)
+    {
+        begin(key);
+        m_text += value.dump();
     }
-    return text + "\n}\n";
+
+    template <class List, class ToJson>
+    void addList(const char *key, const List &list, ToJson toJsonOf)
+    {
+        begin(key);
+        m_text += '[';
+        for (const auto &element : list)
+            m_text.append(&element == &list.front() ? "\n" : ",\n").append(toJsonOf(element).dump());
+        m_text += list.empty() ? "]" : "\n]";
+    }
+
+    std::string finish() { return std::move(m_text) + "\n}\n"; }
+
+private:
+    void begin(const char *key)
+    {
+        m_text += m_text.size() > 1 ? ",\n" : "\n";
+        m_text.append("\"").append(key).append("\": ");
+    }
+
+    std::string m_text = "{";
+};
+
+// How to get a run that can be saved: without what takes the most room in this one. Passes are the last field.
+std::string remedyFor(std::string_view json)
+{
+    const std::size_t passes = json.rfind("\n\"" + std::string(kPassesKey) + "\": ");
+    if (json.size() - passes > json.size() / 2)
+        return "Run it without tracing operations, or for fewer tokens.";
+    return "Shorten the prompt or keep fewer candidates for each token.";
 }
 
 Error withPath(Error error, const std::filesystem::path &path)
@@ -115,7 +75,38 @@ Error withPath(Error error, const std::filesystem::path &path)
 
 std::string toJson(const RunRecord &record)
 {
-    return laidOut(recordToJson(record));
+    Layout layout;
+    layout.add("schema", kSchemaName);
+    layout.add("schemaVersion", kRunSchemaVersion);
+    layout.add("programVersion", textToJson(record.programVersion));
+    layout.add("createdUtc", textToJson(record.createdUtc));
+    layout.add("machine", machineToJson(record.machine));
+    layout.add("model", modelToJson(record.model));
+    layout.add("engine", engineToJson(record.engine));
+    layout.add("request", requestToJson(record.request));
+    layout.add("state", nameOf(record.state));
+    if (record.finishReason)
+        layout.add("finishReason", nameOf(*record.finishReason));
+    if (record.error)
+        layout.add("error", errorToJson(*record.error));
+    layout.add("stopString", textToJson(record.stopString));
+    layout.add("tailText", textToJson(record.tailText));
+    layout.add("endedInsideCharacter", record.endedInsideCharacter);
+    layout.add("endNs", record.endNs);
+    layout.add("pausedNs", record.pausedNs);
+    layout.add("reusedTokens", record.reusedTokens);
+    // For readers of the file only: a program that loads it derives them again.
+    layout.add("totals", metricsToJson(metricsOf(record)));
+    layout.add("promptText", textToJson(record.promptText));
+    layout.add("userRanges", rangesToJson(record.userRanges));
+    layout.addList("phases", record.phases, phaseToJson);
+    layout.addList("prefillChunks", record.prefillChunks, chunkToJson);
+    layout.addList("promptTokens", record.promptTokens, promptTokenToJson);
+    layout.addList("outputTokens", record.outputTokens, outputTokenToJson);
+    layout.addList("kv", record.kv, kvToJson);
+    layout.addList("preemptions", record.preemptions, preemptionToJson);
+    layout.addList(kPassesKey, record.passes, passToJson);
+    return layout.finish();
 }
 
 Result<RunRecord> runFromJson(std::string_view json)
@@ -123,7 +114,7 @@ try {
     if (json.size() > kMaxFileBytes)
         return fail(ErrorCode::BadFormat, "a run of " + std::to_string(json.size()) + " bytes is above the limit of " +
                                               std::to_string(kMaxFileBytes));
-    if (nestsTooDeep(json))
+    if (nestsTooDeep(json, kMaxNesting))
         return fail(ErrorCode::BadFormat,
                     "not a saved run: lists and objects are nested more than " + std::to_string(kMaxNesting) + " deep");
     Json document;
@@ -151,7 +142,7 @@ try {
         return fail(ErrorCode::WriteFailed,
                     "the run takes " + std::to_string(json.size()) + " bytes; files of at most " +
                         std::to_string(kMaxFileBytes) + " bytes can be opened again",
-                    path.string(), "Shorten the prompt or keep fewer candidates for each token.");
+                    path.string(), remedyFor(json));
     return writeFileAtomically(path, json);
 } catch (const std::bad_alloc &) {
     return fail(ErrorCode::OutOfMemory, "there is too little memory to save this run", path.string());

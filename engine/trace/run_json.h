@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// RunRecord as JSON (*.lectern.json), schema version 1, C locale. Bytes that are not UTF-8 are kept as hex.
+// RunRecord as JSON (*.lectern.json), schema version 2, C locale; version 1 is read too. Bytes that are not UTF-8 are
+// kept as hex.
 #pragma once
 
 #include "engine/trace/run_record.h"

@@ -3,6 +3,7 @@
 // Times are nanoseconds since submission on the run's clock (time the user paused it is left out).
 #pragma once
 
+#include "engine/trace/operation.h"
 #include "engine/trace/request.h"
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace lectern {
 
-inline constexpr int kRunSchemaVersion = 1;
+inline constexpr int kRunSchemaVersion = 2; // 2: passes, preemptions, request.tracesOperations
 
 struct MachineInfo
 {
@@ -99,6 +100,27 @@ struct KvSample
     std::uint64_t allocatedBytes = 0;
 };
 
+// A forward pass that this run took part in, alone or with others; recorded where operations are traced.
+struct PassRecord
+{
+    std::int64_t beginNs = 0, endNs = 0; // sampling of this run's token included
+    int sequences = 1;                   // in the pass
+    int tokens = 0;                      // of all sequences
+    int ownTokens = 0;                   // of this run
+    std::vector<OperationRecord> operations;
+
+    bool operator==(const PassRecord &) const = default;
+};
+
+// The run lost its blocks to an older one: what they held is computed again later.
+struct PreemptionRecord
+{
+    std::int64_t timeNs = 0;
+    int tokens = 0; // held until then
+
+    bool operator==(const PreemptionRecord &) const = default;
+};
+
 enum class FinishReason
 {
     EndToken,
@@ -134,6 +156,8 @@ struct RunRecord
     std::vector<PhaseRecord> phases;
     std::vector<PrefillChunkRecord> prefillChunks;
     std::vector<KvSample> kv;
+    std::vector<PassRecord> passes; // empty without Request::tracesOperations
+    std::vector<PreemptionRecord> preemptions;
     std::string tailText; // text released only at the end
     bool endedInsideCharacter = false;
     RunState state = RunState::Queued;

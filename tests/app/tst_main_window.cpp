@@ -235,7 +235,7 @@ private slots:
         };
         const auto middleOf = [](const TokenTextEdit &edit, std::size_t span) {
             for (const auto &line : edit.linesIn(edit.viewport()->rect()))
-                for (const QRectF &box : edit.boxesOf(edit.spans()[span], line))
+                for (const QRectF &box : edit.boxesOf(edit.spans()[span].begin, edit.spans()[span].end, line))
                     return box.center().toPoint();
             return QPoint();
         };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The prompt pane in the window: what is sent, special tokens in the text, two begin tokens, prompts that are empty,
 // too long or repeated.
+#include "engine/trace/run_json.h"
 #include "tests/app/window_fixture.h"
 #include "widgets/message_bar.h"
 #include "widgets/runs_view.h"
@@ -246,6 +247,48 @@ private slots:
     }
 
     // llama-cpp-python#1501
+    void aPromptRunsWithoutTheBytesThatHaveNoToken()
+    {
+        test::TinyModelSpec spec;
+        spec.missingBytes = "\x04";
+        QVERIFY(load(model("few bytes.gguf", spec)));
+        promptPane()->setMode(PromptMode::Chat);
+        editor()->replaceText(QStringLiteral("a\x04z"));
+        QTRY_VERIFY(note()->isVisible());
+        QVERIFY2(note()->text().endsWith(QStringLiteral(": 0x04")), qPrintable(note()->text()));
+        QVERIFY2(label("promptCounts").contains(QStringLiteral("2 token")), qPrintable(label("promptCounts")));
+        QCOMPARE(editor()->leftOut().size(), std::size_t(1));
+        QCOMPARE(editor()->leftOut()[0].begin, 1);
+        QCOMPARE(sent()->leftOut().size(), std::size_t(1));
+        const int place = sent()->leftOut()[0].begin;
+        QCOMPARE(sent()->shownText().mid(place - 1, 3), QStringLiteral("a\x04z"));
+
+        const int id = run();
+        QVERIFY(id > 0);
+        const auto record = m_window->runs()->find(id)->record;
+        QCOMPARE(record->state, RunState::Finished);
+        const QString path = m_folder.filePath(QStringLiteral("few.lectern.json"));
+        QVERIFY(saveRun(*record, path.toStdString()));
+        editor()->replaceText(QStringLiteral("other"));
+        QTRY_VERIFY(!note()->isVisible() && editor()->leftOut().empty());
+        m_window->openFile(path);
+        QTRY_COMPARE(sent()->leftOut().size(), std::size_t(1)); // of the run
+        QCOMPARE(sent()->leftOut()[0].begin, place);
+        QVERIFY2(label("sentCaption").endsWith(QStringLiteral(": 0x04")), qPrintable(label("sentCaption")));
+    }
+
+    void aPromptOfNothingButLeftOutBytesSaysSo()
+    {
+        test::TinyModelSpec spec;
+        spec.missingBytes = "\x04";
+        QVERIFY(load(model("few bytes.gguf", spec)));
+        editor()->replaceText(QStringLiteral("\x04"));
+        QTRY_VERIFY(note()->isVisible());
+        QCOMPARE(run(), 0);
+        QVERIFY2(m_window->messageText().contains(QStringLiteral("0x04 at byte 0")),
+                 qPrintable(m_window->messageText()));
+    }
+
     void twoBeginTokensAreWarnedAboutAndOneCanBeRemoved()
     {
         test::TinyModelSpec spec;

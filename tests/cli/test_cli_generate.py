@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""lectern-cli generate from outside: events, prompts, records, budgets, signals."""
+"""lectern-cli generate from outside: events, prompts, records, budgets."""
 import hashlib
 import json
 import os
 import pathlib
 import resource
-import signal
 import subprocess
 import sys
 import unittest
@@ -13,7 +12,7 @@ import unittest
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import tiny_gguf  # noqa: E402
-from cli_case import CLI, CliTest, real_model, wait_until_it_handles  # noqa: E402
+from cli_case import CLI, CliTest, real_model  # noqa: E402
 
 
 class Generate(CliTest):
@@ -113,7 +112,7 @@ class Generate(CliTest):
         path = self.folder / "run.lectern.json"
         self.generate("--prompt", "Hello", "--temp", "0.7", "--seed", "3", "--record", path)
         run = json.loads(path.read_text())
-        self.assertEqual((run["schema"], run["schemaVersion"], run["state"]), ("lectern-run", 1, "finished"))
+        self.assertEqual((run["schema"], run["schemaVersion"], run["state"]), ("lectern-run", 2, "finished"))
         self.assertEqual(run["request"]["sampling"]["temperature"], 0.7)
         self.assertEqual(len(run["outputTokens"]), 12)
         self.assertEqual(run["model"]["fileName"], pathlib.Path(self.model).name)
@@ -197,6 +196,26 @@ class Generate(CliTest):
         self.assertIn(b"the context of 64 tokens is full", result.stderr)
         self.assertIn("129", self.refused(1, *generate, "--prompt", "a", "--context", "129"))
 
+    def test_a_prompt_runs_without_the_bytes_that_have_no_token(self):
+        path = self.folder / "few bytes.gguf"
+        path.write_bytes(tiny_gguf.tiny_model(missing_bytes=b"\x04"))
+        generate = ["generate", "--model", path, "--max-tokens", "2"]
+        result = self.call(*generate, "--prompt", "a\x04b", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        tokenized = next(event for event in map(json.loads, result.stdout.splitlines()) if event["event"] == "tokenized")
+        self.assertEqual([(token["id"], token["begin"], token["end"]) for token in tokenized["tokens"]],
+                         [(97, 0, 1), (98, 2, 3)])
+        self.assertEqual(result.stderr, b"lectern-cli: warning: 1 byte of the text is left out, since no token of the "
+                                        b"vocabulary stands for it: 0x04 at byte 1\n")
+        self.assertEqual(self.call(*generate, "--prompt", "ab").stderr, b"")
+        line = self.refused(1, *generate, "--prompt", "\x04")
+        self.assertIn("nothing to evaluate: the prompt has no tokens: 1 byte of the text is left out", line)
+        self.assertIn("0x04 at byte 0", line)
+
+    def test_two_begin_tokens_are_warned_of(self):
+        result = self.call("generate", "--model", self.model, "--ids", "257,257,97", "--max-tokens", "1")
+        self.assertRegex(result.stderr, rb"^lectern-cli: warning: The prompt starts with two begin tokens [^\n]*\n$")
+
     def test_the_kv_budget_is_kept(self):
         block = 16 * 2 * 16 * 2  # tokens, K and V, one KV head of 16, F16
         generate = ["generate", "--model", self.model, "--prompt", "x" * 16]
@@ -210,36 +229,6 @@ class Generate(CliTest):
         line = self.refused(1, *generate, "--kv-budget", most)
         self.assertIn(f"the budget of the KV cache is {most} bytes;", line)
         self.assertNotIn("per token", line)
-
-    def test_ctrl_c_ends_a_run_cleanly(self):
-        path = self.folder / "long.gguf"
-        path.write_bytes(tiny_gguf.tiny_model(context=1 << 20))
-        command = [CLI, "generate", "--model", str(path), "--prompt", "Hi", "--max-tokens", "1000000", "--context",
-                   "1000000", "--backend", "reference", "--json"]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            last = {}
-            for line in process.stdout:
-                last = json.loads(line)
-                if last["event"] == "token" and last["kvTokens"] == 4:
-                    process.send_signal(signal.SIGINT)
-            self.assertEqual(process.wait(timeout=60), 0)
-        self.assertEqual(last["event"], "finished")
-        self.assertEqual(last["reason"], "cancelled")
-
-    def test_ctrl_c_ends_bench_and_logits_with_one_line(self):
-        path = self.folder / "long.gguf"
-        path.write_bytes(tiny_gguf.tiny_model(context=1 << 20))
-        out = self.folder / "stopped.f32"
-        ids = ",".join(["1"] * 8000)  # a second or more on the reference backend
-        for arguments in [["bench", "-p", "1000000", "-d", "0"], ["logits", "--ids", ids, "--out", str(out)]]:
-            command = [CLI, arguments[0], "--model", str(path), "--backend", "reference", *arguments[1:]]
-            with self.subTest(arguments[0]), subprocess.Popen(command, stdout=subprocess.PIPE,
-                                                              stderr=subprocess.PIPE) as process:
-                wait_until_it_handles(process, signal.SIGINT)
-                process.send_signal(signal.SIGINT)
-                output, errors = process.communicate(timeout=60)
-                self.assertEqual((process.returncode, output, errors), (1, b"", b"lectern-cli: stopped by a signal\n"))
-        self.assertFalse(out.exists())
 
     def test_output_that_cannot_be_written_is_a_failure(self):
         if not os.path.exists("/dev/full"):

@@ -37,10 +37,11 @@ def _list(key, kind, values):
 
 
 def tiny_model(context=128, tensor_type=0, layers=1, width=32, heads=2, kv_heads=1, feed_forward=64, padding=None,
-               chat_template=CHAT_TEMPLATE):
+               chat_template=CHAT_TEMPLATE, missing_bytes=b""):
     """The bytes of a model. A `tensor_type` other than 0 (F32) is written into the first tensor's entry only."""
     head_size = width // heads
-    pieces = [byte_symbol(b) for b in range(256)] + ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+    pieces = [f"<unused{b}>" if b in missing_bytes else byte_symbol(b) for b in range(256)]
+    pieces += ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
     entries = [
         _entry("general.architecture", STRING, "llama"),
         _entry("general.name", STRING, "Tiny"),

@@ -65,6 +65,13 @@ private slots:
         QVERIFY(warningHeadline(static_cast<WarningKind>(kWarningKinds)).isEmpty()); // the count is right
     }
 
+    void whatIsLeftOutOfAPromptIsCountedAndNamedOnce()
+    {
+        const QString text = leftOutHeadline(std::string(5000, '\x04') + "\xFF");
+        QVERIFY2(text.startsWith(QLocale().toString(5001)), qPrintable(text));
+        QVERIFY2(text.endsWith(QStringLiteral(": 0x04, 0xFF")), qPrintable(text));
+    }
+
     void aWarningThatFewTextsMeetIsNoMessage()
     {
         QVERIFY(isWorthAMessage(WarningKind::PreTokenizerMissing));

@@ -12,7 +12,7 @@ using namespace lectern;
 
 namespace {
 
-// One token a byte. `holds`: the text "hold" is not done before it is stopped.
+// One token a byte, but none for 0x04. `holds`: the text "hold" is not done before it is stopped.
 class ByteTokenizer final : public Tokenizer
 {
 public:
@@ -33,7 +33,8 @@ public:
             return fail(ErrorCode::InvalidInput, "Nothing to evaluate");
         std::vector<EncodedToken> tokens;
         for (std::size_t i = 0; i < text.size(); ++i)
-            tokens.push_back({static_cast<unsigned char>(text[i]), {i, i + 1}, false});
+            if (text[i] != '\x04')
+                tokens.push_back({static_cast<unsigned char>(text[i]), {i, i + 1}, false});
         return tokens;
     }
     std::string bytes(TokenId id) const override { return std::string(1, static_cast<char>(id)); }
@@ -91,12 +92,18 @@ void TestPromptTokenizer::theTokenizerTellsTokensErrorsAndReplacements()
     QCOMPARE(last->userText, QStringLiteral("A\r\nB"));
     QCOMPARE(last->prepared.tokens.size(), std::size_t{4});
     QCOMPARE(last->prepared.tokens[1].id, TokenId{'\r'});
-    QVERIFY(!last->error && last->prepared.warning.empty());
+    QVERIFY(!last->error && last->prepared.warnings.empty());
 
     const char16_t broken[] = {u'a', 0xDBC0, u'b'}; // openai/tiktoken#82
     QVERIFY(ask(QString::fromUtf16(broken, 3)));
     QCOMPARE(last->prepared.text, std::string("a\uFFFDb"));
     QCOMPARE(last->replacedCount, 1);
+
+    QVERIFY(ask(QStringLiteral("\x04z\x04")));
+    QCOMPARE(last->prepared.tokens.size(), std::size_t{1});
+    QCOMPARE(last->prepared.leftOut, (std::vector<TextRange>{{0, 1}, {2, 3}}));
+    QCOMPARE(last->prepared.warnings.size(), std::size_t{1});
+    QVERIFY(!last->error);
 
     QVERIFY(ask(QString()));
     QCOMPARE(last->error->message, std::string("Nothing to evaluate"));

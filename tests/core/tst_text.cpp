@@ -115,6 +115,9 @@ void TestText::tokenTextIsVisible()
     QFETCH(QByteArray, bytes);
     QTEST(visibleTokenText(bytes.toStdString()), "text");
     QCOMPARE(hexBytes("\xE9\x91\xAB"), QStringLiteral("E9 91 AB"));
+    QCOMPARE(byteValues("\x04\xFF\x04"), QStringLiteral("0x04, 0xFF"));
+    QCOMPARE(byteValues("\x01\x02\x03\x04\x05\x06\x07\x08\x09"),
+             QStringLiteral("0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08 …"));
 }
 
 void TestText::definitionsCarryTheNumbersOfTheRun()

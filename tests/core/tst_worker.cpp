@@ -14,7 +14,9 @@ namespace {
 
 QByteArray kindOf(const Event &event)
 {
-    static const QByteArray names[] = {"load", "queued", "tokenized", "prefill", "token", "kv", "finished", "failed"};
+    static const QByteArray names[] = {"load", "queued", "tokenized", "prefill",  "token",
+                                       "kv",   "traced", "preempted", "finished", "failed"};
+    static_assert(std::size(names) == std::variant_size_v<EventBody>);
     return names[event.body.index()];
 }
 

@@ -19,15 +19,18 @@ namespace {
 struct Case
 {
     int heads, kvHeads, headSize, tokens;
+    int window = 0;
 };
 
 ModelSpec specOf(const Case &shape)
 {
     ModelSpec spec;
-    spec.layers = 2;
-    spec.heads = shape.heads;
-    spec.kvHeads = shape.kvHeads;
-    spec.headSize = shape.headSize;
+    LayerSpec layer;
+    layer.heads = shape.heads;
+    layer.kvHeads = shape.kvHeads;
+    layer.keySize = layer.valueSize = shape.headSize;
+    layer.window = shape.window;
+    spec.layers.assign(2, layer);
     return spec;
 }
 
@@ -65,9 +68,11 @@ std::vector<float> attend(const Case &shape, IsaLevel level, int threads, int ch
 {
     Inputs inputs(shape);
     ThreadPool pool(threads);
-    KvPool kvPool = std::move(KvPool::create(specOf(shape), KvElement::F16, 64u << 20).value());
+    const ModelSpec spec = specOf(shape);
+    const KvCapacity capacity{{kvBlocksFor(shape.tokens)}, 0};
+    KvPool kvPool(std::move(HostKvMemory::create(spec, KvLayout::of(spec, KvElement::F16), capacity).value()));
     KvSequence kv(kvPool);
-    Attention attention = std::move(Attention::create(specOf(shape), threads).value());
+    Attention attention = std::move(Attention::create(spec, threads, 1).value());
     const int qWidth = shape.heads * shape.headSize, kvWidth = shape.kvHeads * shape.headSize;
     std::vector<float> out(inputs.q.size());
     const auto rows = [](std::vector<float> &values, int width) {
@@ -79,8 +84,8 @@ std::vector<float> attend(const Case &shape, IsaLevel level, int threads, int ch
             qFatal("the pool of the test is too small");
         attention.store(kernelsFor(level), kv, 1, first, count, rows(inputs.k, kvWidth).from(first),
                         rows(inputs.v, kvWidth).from(first));
-        attention.run(pool, kernelsFor(level), kv, 1, first, count, rows(inputs.q, qWidth).from(first),
-                      rows(out, qWidth).from(first));
+        const AttentionSlice slice{&kv, first, first, count};
+        attention.run(pool, kernelsFor(level), std::span(&slice, 1), 1, rows(inputs.q, qWidth), rows(out, qWidth));
         kv.commit(count);
     }
     return out;
@@ -99,7 +104,8 @@ std::vector<double> expectedOutput(const Case &shape)
             };
             std::vector<double> weights;
             double sum = 0;
-            for (int p = 0; p <= t; ++p) {
+            const int oldest = shape.window > 0 ? std::max(0, t - shape.window + 1) : 0;
+            for (int p = oldest; p <= t; ++p) {
                 double score = 0;
                 for (int d = 0; d < shape.headSize; ++d)
                     score += static_cast<double>(inputs.q[at(t, shape.heads, head, d)]) *
@@ -205,11 +211,15 @@ void TestCpuAttention::largeScoresDoNotOverflow()
 
 void TestCpuAttention::costGrowsWithTheContext()
 {
-    const Attention attention = std::move(Attention::create(specOf({9, 3, 64, 0}), 1).value());
-    const PassCost decode = attention.cost(1000, 1);
+    const Attention attention = std::move(Attention::create(specOf({9, 3, 64, 0}), 1, 1).value());
+    const auto costOf = [&](int first, int tokens) {
+        const AttentionSlice slice{nullptr, 0, first, tokens};
+        return attention.cost(std::span(&slice, 1), 0);
+    };
+    const OperationCost decode = costOf(1000, 1);
     QCOMPARE(decode.kvBytes, std::uint64_t{1001} * 2 * 3 * 64 * 2); // K and V, 3 heads of 64, 2 bytes
     QCOMPARE(decode.flops, std::uint64_t{4} * 1001 * 9 * 64);
-    QCOMPARE(attention.cost(0, 100).flops, std::uint64_t{4} * 5050 * 9 * 64);
+    QCOMPARE(costOf(0, 100).flops, std::uint64_t{4} * 5050 * 9 * 64);
 }
 
 QTEST_APPLESS_MAIN(TestCpuAttention)

@@ -2,6 +2,8 @@
 // What comes out of the logits, and every way in which a run ends.
 #include "engine/engine.h"
 #include "engine/trace/metrics.h"
+#include "engine/trace/prompt_tokens.h"
+#include "engine/trace/run_json.h"
 #include "tests/support/scripted_engine.h"
 
 #include <QTest>
@@ -189,6 +191,34 @@ private slots:
         Request zeroWidthSpace;
         zeroWidthSpace.text = "\xE2\x80\x8B";
         QCOMPARE(m_engine.run(zeroWidthSpace).record.promptTokens.size(), 3u);
+    }
+
+    void aPromptRunsWithoutTheBytesThatHaveNoToken()
+    {
+        ScriptedEngine engine("\x04");
+        engine.start();
+        Request request;
+        request.text = "\x04"
+                       "a\x04"
+                       "b";
+        request.maxTokens = 2;
+        const RecordingSink sink = engine.run(request);
+        QCOMPARE(sink.record.state, RunState::Finished);
+        QCOMPARE(sink.record.promptTokens.size(), 2u);
+        QCOMPARE(leftOutRanges(sink.record), (std::vector<TextRange>{{0, 1}, {2, 3}}));
+        const Result<RunRecord> loaded = runFromJson(toJson(sink.record));
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        QCOMPARE(leftOutRanges(*loaded), leftOutRanges(sink.record));
+
+        request.text = "\x04\x04";
+        const RecordingSink none = engine.run(request);
+        QCOMPARE(none.story(), std::string("queued tokenized failed"));
+        QCOMPARE(none.record.promptText, request.text);
+        QCOMPARE(
+            none.record.error->text(),
+            std::string("nothing to evaluate: the prompt has no tokens: 2 bytes of the text are left out, since no "
+                        "token of the vocabulary stands for them: 0x04 at byte 0, 0x04 at byte 1. Type other "
+                        "characters."));
     }
 
     void valuesOutOfRangeAreRefusedByName_data()

@@ -174,16 +174,17 @@ private slots:
     void theMemoryNeedIsKnownFromTheShape()
     {
         ModelSpec spec;
-        spec.layers = 32;
-        spec.heads = 32;
-        spec.kvHeads = 8;
-        spec.headSize = 128;
+        LayerSpec layer;
+        layer.heads = 32;
+        layer.kvHeads = 8;
+        layer.keySize = layer.valueSize = 128;
+        spec.layers.assign(32, layer);
         QCOMPARE(memoryNeed(spec, 1'048'576, KvElement::F16).kvBytesPerToken, 131'072u);
         QCOMPARE(memoryNeed(spec, 1'048'576, KvElement::F16).kvBytes, 137'438'953'472u);
-        spec.layers = 4;
-        spec.heads = 8;
-        spec.kvHeads = 2;
-        spec.headSize = 16;
+        layer.heads = 8;
+        layer.kvHeads = 2;
+        layer.keySize = layer.valueSize = 16;
+        spec.layers.assign(4, layer);
         QCOMPARE(memoryNeed(spec, 4096, KvElement::F16).kvBytes, 2'097'152u);
         QCOMPARE(memoryNeed(spec, 4096, KvElement::F32).kvBytes, 4'194'304u);
     }
@@ -332,6 +333,57 @@ private slots:
         QCOMPARE(prompt.error().code, ErrorCode::OutOfMemory);
     }
 
+    void bytesWithoutATokenAreLeftOutWithAWarning()
+    {
+        TinyModelSpec spec;
+        spec.missingBytes = "\x04\xFF";
+        const auto path = writeTinyModel(m_folder.path().toStdString(), "few bytes.gguf", spec);
+        const auto loaded = m_engine->load(path, {}, m_sink, m_stop);
+        QVERIFY2(loaded, loaded ? "" : loaded.error().text().c_str());
+        const auto prepared = [&](const Request &request) { return *preparePrompt(**loaded, request, m_stop); };
+        Request request;
+        request.text = "a";
+        QVERIFY(prepared(request).leftOut.empty() && prepared(request).warnings.empty());
+
+        request.text = "a\x04h\xFF"
+                       "e";
+        const PreparedPrompt raw = prepared(request);
+        QCOMPARE(raw.leftOut, (std::vector<TextRange>{{1, 2}, {3, 4}}));
+        QCOMPARE(raw.tokens.size(), 3u);
+        QCOMPARE(raw.warnings, std::vector<std::string>{
+                                   "2 bytes of the text are left out, since no token of the vocabulary stands for "
+                                   "them: 0x04 at byte 1, 0xFF at byte 3"});
+
+        Request chat;
+        chat.kind = PromptKind::Chat;
+        chat.messages = {{"user", "Hi\x04"}};
+        QCOMPARE(prepared(chat).warnings,
+                 std::vector<std::string>{"1 byte of the rendered prompt is left out, since no token of the vocabulary "
+                                          "stands for it: 0x04 at byte 19"});
+
+        request.text.assign(1'000'000, '\x04'); // the warning stays short
+        const std::vector<std::string> warnings = prepared(request).warnings;
+        QVERIFY(warnings[0].starts_with("1000000 bytes of the text are left out"));
+        QVERIFY(warnings[0].ends_with(", 0x04 at byte 7 and 999992 more"));
+        QVERIFY(warnings[0].size() < 300);
+    }
+
+    void aPromptMayHaveTwoThingsToWarnOf()
+    {
+        TinyModelSpec spec;
+        spec.missingBytes = "\x04";
+        const auto path = writeTinyModel(m_folder.path().toStdString(), "few bytes.gguf", spec);
+        const auto loaded = m_engine->load(path, {}, m_sink, m_stop);
+        Request request;
+        request.text = "<|im_start|><|im_start|>\x04";
+        request.parseSpecial = true;
+        const auto prepared = preparePrompt(**loaded, request, m_stop);
+        QCOMPARE(prepared->warnings.size(), 2u);
+        QVERIFY(prepared->warnings[0].find("left out") != std::string::npos);
+        QVERIFY(prepared->warnings[1].find("two begin tokens") != std::string::npos);
+        QVERIFY(prepared->secondBegin && !prepared->leftOut.empty());
+    }
+
     // Public case 17.
     void twoBeginTokensAreWarnedAbout()
     {
@@ -342,10 +394,11 @@ private slots:
         request.text = "<s>a";
         request.parseSpecial = true;
         const auto twice = preparePrompt(**loaded, request, m_stop);
-        QVERIFY(twice->warning.find("two begin tokens") != std::string::npos);
+        QCOMPARE(twice->warnings.size(), 1u);
+        QVERIFY(twice->warnings[0].find("two begin tokens") != std::string::npos);
         QCOMPARE(twice->secondBegin, std::optional<TextRange>({0, 3}));
         request.addSpecial = false;
-        QCOMPARE(preparePrompt(**loaded, request, m_stop)->warning, std::string());
+        QVERIFY(preparePrompt(**loaded, request, m_stop)->warnings.empty());
         QVERIFY(!preparePrompt(**loaded, request, m_stop)->secondBegin);
         request.kind = PromptKind::Chat;
         const Result<PreparedPrompt> chat = preparePrompt(**loaded, request, m_stop);

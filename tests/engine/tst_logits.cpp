@@ -294,11 +294,11 @@ private slots:
             model, 0, [](std::uint64_t, std::uint64_t) {}, stop, observe);
         QVERIFY(backend.has_value());
         const std::vector<TokenId> ids = idsOf(prompt);
-        auto pool = KvPool::create(model.spec, KvElement::F32, model.spec.kvBytesPerToken(4) * 16);
+        const auto pool = createKvPool(**backend, model.spec, model.spec.kvBytesPerToken(4) * 16, 1);
         QVERIFY(pool.has_value());
-        KvSequence sequence(*pool);
-        QVERIFY((*backend)->forward(sequence, ids, false, stop));
-        QCOMPARE(seen, model.spec.layers + 1);
+        KvSequence sequence(**pool);
+        QVERIFY(forward(**backend, sequence, ids, 0));
+        QCOMPARE(seen, model.spec.layerCount() + 1);
         qInfo("norm off by %.2g, single values by %.2g of it", worstNorm, worstValue);
         QVERIFY(worstNorm <= 1e-5); // exact paths: 1e-4 is asked for
         QVERIFY(worstValue <= 1e-5);

@@ -68,9 +68,9 @@ const std::vector<WrongFile> kWrongFiles = {
      ErrorCode::BadFormat, "key llama.attention.head_count: is 3, which does not divide embedding_length 64"},
     {"heads that differ between layers",
      [](ModelDraft &d) {
-         d.list("llama.attention.head_count_kv", {2, 4});
+         d.list("llama.attention.key_length", {16, 32});
      },
-     ErrorCode::Unsupported, "key llama.attention.head_count_kv: differs from layer to layer"},
+     ErrorCode::Unsupported, "key llama.attention.key_length: differs from layer to layer"},
     {"a list that is too short", [](ModelDraft &d) { d.list("llama.feed_forward_length", {96}); }, ErrorCode::BadFormat,
      "key llama.feed_forward_length: is a list of 1 numbers; expected one number, or one for each of 2 layers"},
     {"an empty list", [](ModelDraft &d) { d.list("llama.feed_forward_length", {}); }, ErrorCode::BadFormat,
@@ -186,17 +186,17 @@ private slots:
         QCOMPARE(spec.name, std::string("Draft"));
         QCOMPARE(std::string(spec.architecture->name), std::string("llama"));
         QCOMPARE(spec.quantisation, std::string("F32"));
-        QCOMPARE(spec.layers, 2);
+        QCOMPARE(spec.layerCount(), 2);
         QCOMPARE(spec.width, 64);
-        QCOMPARE(spec.heads, 4);
-        QCOMPARE(spec.kvHeads, 2);
-        QCOMPARE(spec.headSize, 16); // width / heads, as there is no key_length
-        QCOMPARE(spec.ropeDims, 16);
-        QCOMPARE(spec.feedForward, 96);
+        QCOMPARE(spec.layers[1].heads, 4);
+        QCOMPARE(spec.layers[1].kvHeads, 2);
+        QCOMPARE(spec.layers[1].keySize, 16); // width / heads, as there is no key_length
+        QCOMPARE(spec.layers[1].ropeDims, 16);
+        QCOMPARE(spec.layers[1].feedForward, 96);
         QCOMPARE(spec.vocabulary, 40);
         QCOMPARE(spec.contextLength, 128);
         QCOMPARE(spec.normEpsilon, 1e-5f);
-        QCOMPARE(spec.ropeBase, 10000.0f);
+        QCOMPARE(spec.layers[1].ropeBase, 10000.0f);
         QVERIFY(spec.hasTiedOutput);
         const std::uint64_t perLayer = 64 + 64 * 64 + 64 * 32 + 64 * 32 + 64 * 64 + 64 + 3 * 64 * 96;
         QCOMPARE(spec.parameters, 64 * 40 + 2 * perLayer + 64);
@@ -252,9 +252,9 @@ private slots:
             draft.setShape(name, {64, 64});
         const auto model = open(draft);
         QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
-        QCOMPARE(model->spec.kvHeads, 4);
-        QCOMPARE(model->spec.ropeDims, 16);
-        QCOMPARE(model->spec.ropeBase, 10000.0f);
+        QCOMPARE(model->spec.layers[1].kvHeads, 4);
+        QCOMPARE(model->spec.layers[1].ropeDims, 16);
+        QCOMPARE(model->spec.layers[1].ropeBase, 10000.0f);
         QCOMPARE(model->spec.name, std::string("model")); // the file's
     }
 
@@ -272,9 +272,9 @@ private slots:
         }
         const auto model = open(draft);
         QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
-        QCOMPARE(model->spec.headSize, 32);
-        QCOMPARE(model->spec.ropeDims, 16);
-        QCOMPARE(model->spec.qWidth(), 128);
+        QCOMPARE(model->spec.layers[1].keySize, 32);
+        QCOMPARE(model->spec.layers[1].ropeDims, 16);
+        QCOMPARE(model->spec.layers[1].qWidth(), 128);
         QCOMPARE(model->spec.kvBytesPerToken(2), std::uint64_t(2 * 2 * 2 * 32 * 2));
     }
 
@@ -290,8 +290,27 @@ private slots:
         draft.list("llama.feed_forward_length", {96, 96});
         const auto model = open(draft);
         QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
-        QCOMPARE(model->spec.kvHeads, 2);
-        QCOMPARE(model->spec.feedForward, 96);
+        QCOMPARE(model->spec.layers[1].kvHeads, 2);
+        QCOMPARE(model->spec.layers[1].feedForward, 96);
+    }
+
+    void layersMayDiffer()
+    {
+        ModelDraft draft;
+        draft.list("llama.attention.head_count_kv", {2, 4});
+        draft.list("llama.feed_forward_length", {96, 64});
+        draft.setShape("blk.1.attn_k.weight", {64, 64});
+        draft.setShape("blk.1.attn_v.weight", {64, 64});
+        draft.setShape("blk.1.ffn_gate.weight", {64, 64});
+        draft.setShape("blk.1.ffn_up.weight", {64, 64});
+        draft.setShape("blk.1.ffn_down.weight", {64, 64});
+        const auto model = open(draft);
+        QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
+        QCOMPARE(model->spec.layers[0].kvHeads, 2);
+        QCOMPARE(model->spec.layers[1].kvHeads, 4);
+        QCOMPARE(model->spec.layers[1].feedForward, 64);
+        QCOMPARE(model->spec.widest(&LayerSpec::feedForward), 96);
+        QCOMPARE(model->spec.kvBytesPerToken(2), std::uint64_t((2 + 4) * (16 + 16) * 2));
     }
 
     void keysThatChangeNothingAreAccepted()
@@ -346,14 +365,14 @@ private slots:
         const auto model = openModel(std::make_shared<const GgufFile>(std::move(*file)));
         QVERIFY2(model.has_value(), model ? "" : model.error().text().c_str());
         const ModelSpec &spec = model->spec;
-        QCOMPARE(spec.layers, 30);
+        QCOMPARE(spec.layerCount(), 30);
         QCOMPARE(spec.width, 576);
-        QCOMPARE(spec.heads, 9);
-        QCOMPARE(spec.kvHeads, 3);
-        QCOMPARE(spec.headSize, 64);
+        QCOMPARE(spec.layers[1].heads, 9);
+        QCOMPARE(spec.layers[1].kvHeads, 3);
+        QCOMPARE(spec.layers[1].keySize, 64);
         QCOMPARE(spec.vocabulary, 49152);
         QCOMPARE(spec.contextLength, 8192);
-        QCOMPARE(spec.ropeBase, 100000.0f);
+        QCOMPARE(spec.layers[1].ropeBase, 100000.0f);
         QCOMPARE(spec.quantisation, std::string("Q4_1"));
         QCOMPARE(spec.parameters, std::uint64_t(134'515'008));
         QCOMPARE(spec.kvBytesPerToken(2), std::uint64_t(23'040));

@@ -27,6 +27,18 @@ std::vector<std::size_t> wordEnds(std::string_view pre, std::string_view text)
     return ends;
 }
 
+// Two signs, their merge and two control tokens that are added.
+std::unique_ptr<Tokenizer> fewBytesTokenizer()
+{
+    GgufWriter writer;
+    writer.addText("tokenizer.ggml.model", "gpt2").addText("tokenizer.ggml.pre", "gpt-2");
+    writer.addTexts("tokenizer.ggml.tokens", {"!", "?", "!?", "<b>", "<e>"});
+    writer.addI32s("tokenizer.ggml.token_type", {1, 1, 1, 3, 3}).addTexts("tokenizer.ggml.merges", {"! ?"});
+    writer.addU32("tokenizer.ggml.bos_token_id", 3).addU32("tokenizer.ggml.eos_token_id", 4);
+    writer.addBool("tokenizer.ggml.add_bos_token", true).addBool("tokenizer.ggml.add_eos_token", true);
+    return std::move(*tokenizerFrom(writer));
+}
+
 } // namespace
 
 class TestTokenizerBpe : public QObject
@@ -175,19 +187,52 @@ private slots:
         QCOMPARE(idsOf(*(*tokenizer)->encode("a", {}, StopFlag())), (Ids{0}));
     }
 
-    void aByteWithoutAPieceIsRefusedWithItsOffset()
+    // The tokenizers library drops such a byte and merges its neighbours.
+    void bytesWithoutAPieceAreLeftOutAsTheReferenceDoes()
     {
+        const nlohmann::json fixture = loadFixture("tokens_left_out.json");
+        const auto pieces = fixture["pieces"].get<std::vector<std::string>>();
         GgufWriter writer;
         writer.addText("tokenizer.ggml.model", "gpt2").addText("tokenizer.ggml.pre", "gpt-2");
-        writer.addTexts("tokenizer.ggml.tokens", {"a", "b"}).addI32s("tokenizer.ggml.token_type", {1, 1});
-        writer.addTexts("tokenizer.ggml.merges", {});
+        writer.addTexts("tokenizer.ggml.tokens", pieces);
+        writer.addI32s("tokenizer.ggml.token_type", std::vector<std::int32_t>(pieces.size(), 1));
+        writer.addTexts("tokenizer.ggml.merges", fixture["merges"].get<std::vector<std::string>>());
         const auto tokenizer = tokenizerFrom(writer);
-        const auto tokens = (*tokenizer)->encode("ab\x05", {}, StopFlag());
-        QVERIFY(!tokens);
-        QCOMPARE(tokens.error().code, ErrorCode::InvalidInput);
-        QCOMPARE(tokens.error().text(), std::string("text, byte offset 2: the vocabulary has no piece for byte 0x05. "
-                                                    "Remove or replace that character"));
-        QVERIFY((*tokenizer)->encode("ab", {}, StopFlag()));
+        QVERIFY2(tokenizer, tokenizer ? "" : tokenizer.error().text().c_str());
+        for (const nlohmann::json &row : fixture["small"])
+            QCOMPARE(leftOutFault(**tokenizer, row), std::string());
+        QCOMPARE(fixture["small"].size(), std::size_t{145});
+    }
+
+    void aTokenThatWasMergedAcrossALeftOutByteHoldsItInItsRange()
+    {
+        const auto tokenizer = fewBytesTokenizer();
+        const std::string text = "\x05!?\xFF!\x05\x05?\x05";
+        const auto tokens = tokenizer->encode(text, {.addSpecial = true}, StopFlag());
+        QVERIFY(tokens);
+        QCOMPARE(idsOf(*tokens), (Ids{3, 2, 2, 4}));
+        QCOMPARE((*tokens)[1].source, (TextRange{1, 3}));
+        QCOMPARE((*tokens)[2].source, (TextRange{4, 8}));
+        QCOMPARE((*tokens)[3].source, (TextRange{9, 9})); // the end token
+        QCOMPARE(leftOutOf(*tokenizer, *tokens, text), (std::vector<TextRange>{{0, 1}, {3, 4}, {5, 7}, {8, 9}}));
+    }
+
+    void aTextOfNothingButLeftOutBytesHasNoTokens()
+    {
+        const auto tokenizer = fewBytesTokenizer();
+        const std::string text(1000, '\x05');
+        const auto tokens = tokenizer->encode(text, {}, StopFlag());
+        QVERIFY(tokens && tokens->empty());
+        QCOMPARE(leftOutOf(*tokenizer, *tokens, text), (std::vector<TextRange>{{0, 1000}}));
+    }
+
+    void aMarkerIsNoTextThatCouldBeLeftOut()
+    {
+        const auto tokenizer = fewBytesTokenizer();
+        const std::string text = "!\x05<b>\x05<e>"; // no byte of the markers has a piece
+        const auto tokens = tokenizer->encode(text, {.parseSpecial = true}, StopFlag());
+        QCOMPARE(idsOf(*tokens), (Ids{0, 3, 4}));
+        QCOMPARE(leftOutOf(*tokenizer, *tokens, text), (std::vector<TextRange>{{1, 2}, {5, 6}}));
     }
 
     // The heap of long words and the scan of short ones give the same pieces; in particular ties go left.

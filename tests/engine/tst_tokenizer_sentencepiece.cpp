@@ -198,10 +198,27 @@ private slots:
         const auto tokenizer = tokenizerFrom(vocabulary({"a", "b", kMark}, {1, 1, 1}));
         QVERIFY(tokenizer);
         QCOMPARE(idsOf(*(*tokenizer)->encode("ab", {}, StopFlag())), (Ids{2, 0, 1}));
-        const auto refused = (*tokenizer)->encode("ab\xC3\xA9", {}, StopFlag());
-        QVERIFY(!refused);
-        QCOMPARE(refused.error().code, ErrorCode::InvalidInput);
-        QCOMPARE(refused.error().where, std::string("text, byte offset 2"));
+    }
+
+    void withoutAnUnknownTokenAnUnknownCharacterIsLeftOut()
+    {
+        const auto tokenizer = tokenizerFrom(vocabulary({"a", "b", kMark}, {1, 1, 1}));
+        const std::string text = "\xC3\xA9"
+                                 "a\xC3\xA9\xE2\x82\xAC b\xC3\xA9";
+        const auto tokens = (*tokenizer)->encode(text, {}, StopFlag());
+        QVERIFY(tokens);
+        QCOMPARE(idsOf(*tokens), (Ids{2, 0, 2, 1}));
+        QCOMPARE(rangesOf(*tokens), (Ranges{{0, 0}, {2, 3}, {8, 9}, {9, 10}}));
+        QCOMPARE(leftOutOf(**tokenizer, *tokens, text), (Ranges{{0, 2}, {3, 8}, {10, 12}}));
+    }
+
+    void aSpacePrefixWithoutAPieceLeavesNothingOut()
+    {
+        const auto tokenizer = tokenizerFrom(vocabulary({"a"}, {1}));
+        const auto tokens = (*tokenizer)->encode("aa", {}, StopFlag());
+        QCOMPARE(idsOf(*tokens), (Ids{0, 0}));
+        QCOMPARE(rangesOf(*tokens), (Ranges{{0, 1}, {1, 2}}));
+        QCOMPARE(leftOutOf(**tokenizer, *tokens, "aa"), Ranges());
     }
 
     void anUnknownCharacterIsTheUnknownTokenWithItsRange()
@@ -287,6 +304,9 @@ private slots:
         QCOMPARE(idsOf(*tokens), (Ids{4, 5, 7}));
         QCOMPARE(rangeFault(*tokens, text), std::string());
         QCOMPARE((*tokenizer)->decode(idsOf(*tokens), false), std::string("a b"));
+        const auto none = (*tokenizer)->encode("   ", {}, StopFlag()); // there is no neighbour
+        QVERIFY(none && none->empty());
+        QCOMPARE(leftOutOf(**tokenizer, *none, "   "), (Ranges{{0, 3}}));
     }
 
     void normalisationRulesAreApplied()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Events become records, records become metrics, and a saved run is the run that was saved.
 #include "engine/trace/event.h"
+#include "engine/trace/event_json.h"
 #include "engine/trace/metrics.h"
+#include "engine/trace/operation_totals.h"
 #include "engine/trace/run_json.h"
 #include "tests/support/awkward_record.h"
 
@@ -10,6 +12,7 @@
 #include <clocale>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 
 using namespace lectern;
 using namespace lectern::test;
@@ -80,11 +83,45 @@ private slots:
         QCOMPARE(record.phases[2].endNs, 30);
     }
 
+    void aPreemptedRunKeepsWhatItProduced()
+    {
+        RunRecord record;
+        apply({1, TokenProduced{outputToken(7, 21), {21, 3, 30, 160}}}, record);
+        apply({1, Preempted{{25, 3}, {25, 0, 0, 0}}}, record);
+        QCOMPARE(record.state, RunState::Decode);
+        QCOMPARE(record.answer(), std::string("t"));
+        QCOMPARE(record.preemptions, (std::vector<PreemptionRecord>{{25, 3}}));
+        QCOMPARE(record.kv.size(), 2u);
+        QCOMPARE(record.kv.back().usedBytes, 0u);
+        const PassRecord pass{30, 40, 2, 5, 4, {{Operation::Sample, -1, 9, 1, {}}}}; // computed again, beside another
+        apply({1, PassTraced{pass}}, record);
+        QCOMPARE(record.passes, std::vector<PassRecord>{pass});
+    }
+
+    // A program that reads events and one that reads files see the same fields.
+    void eventsSpellPassesAndPreemptionsAsFilesDo()
+    {
+        const RunRecord record = awkwardRecord();
+        const auto saved = nlohmann::ordered_json::parse(toJson(record));
+        auto passed = nlohmann::ordered_json::parse(eventToJsonLine({3, PassTraced{record.passes[0]}}, record));
+        QCOMPARE(passed["event"].get<std::string>(), std::string("passTraced"));
+        QCOMPARE(passed["request"].get<int>(), 3);
+        passed.erase("event");
+        passed.erase("request");
+        QCOMPARE(passed.dump(), saved["passes"][0].dump());
+        QCOMPARE(passed["operations"][3].dump(), std::string("[1,1,5,5]")); // with the cost of the second one
+        QCOMPARE(passed["costs"][1].dump(), std::string("[\"qkv\",1125899906842624,0,1125899906842624]"));
+        QCOMPARE(eventToJsonLine({3, Preempted{{25, 7}, {25, 0, 0, 0}}}, record),
+                 std::string(R"({"event":"preempted","request":3,"timeNs":25,"tokens":7,)"
+                             R"("kv":{"timeNs":25,"tokens":0,"usedBytes":0,"allocatedBytes":0}})"));
+    }
+
     void aFailedRunKeepsItsTextAndItsReason()
     {
         RunRecord record;
         apply({1, TokenProduced{outputToken(7, 21), {}}}, record);
-        apply({1, Failed{{ErrorCode::Numerics, "NaN", "step 2", ""}, 30, 2, "ze"}}, record);
+        const Failed failed{{ErrorCode::Numerics, "NaN", "step 2", ""}, 30, 2, "ze"};
+        apply({1, failed}, record);
         QCOMPARE(record.state, RunState::Failed);
         QCOMPARE(record.answer(), std::string("tze"));
         QCOMPARE(record.error->where, std::string("step 2"));
@@ -223,6 +260,53 @@ private slots:
         QVERIFY(!hasClearSlope(metricsOfSteps({70, 80})));                         // no slope at all
     }
 
+    void operationsAddUpForPrefillAndDecode()
+    {
+        RunRecord record;
+        record.outputTokens = {outputToken(1, 100), outputToken(2, 120), outputToken(3, 200)};
+        record.passes = {
+            {10, 50, 1, 8, 8, {{Operation::Qkv, 0, 0, 10, {600, 0, 900}}, {Operation::Qkv, 1, 10, 20, {600, 0, 900}}}},
+            {50, 100, 2, 5, 1, {{Operation::Qkv, 0, 0, 50, {600, 300, 100}}}}, // the prompt's last token
+            {100, 120, 2, 3, 1, {{Operation::Attention, 0, 0, 4, {0, 40, 20}}, {Operation::Sample, -1, 4, 6, {}}}},
+            {130, 160, 1, 4, 4, {{Operation::Qkv, 0, 1, 20, {600, 0, 400}}}}, // again, after a preemption
+            {160, 200, 1, 1, 1, {{Operation::Attention, 0, 0, 0, {0, 60, 20}}}}};
+        const OperationTotals totals = operationTotalsOf(record);
+        QCOMPARE(totals.prefill.passes, 3);
+        QCOMPARE(totals.prefill.ownTokens, 13);
+        QCOMPARE(totals.prefill.tokens, 17);
+        QCOMPARE(totals.prefill.ns, 120);
+        const OperationTotal &qkv = totals.prefill.of(Operation::Qkv);
+        QCOMPARE(qkv.count, 4);
+        QCOMPARE(qkv.ns, 100);
+        QCOMPARE(qkv.cost, (OperationCost{2400, 300, 2300}));
+        QCOMPARE(qkv.gigabytesPerSecond(), 27.0); // bytes a nanosecond, weights and keys and values
+        QCOMPARE(qkv.gigaflopsPerSecond(), 23.0);
+        QCOMPARE(totals.prefill.restNs(), 20);
+
+        QCOMPARE(totals.decode.passes, 2);
+        QCOMPARE(totals.decode.ns, 60);
+        QCOMPARE(totals.decode.of(Operation::Attention).count, 2);
+        QCOMPARE(totals.decode.of(Operation::Attention).cost, (OperationCost{0, 100, 40}));
+        QCOMPARE(totals.decode.of(Operation::Sample).ns, 6);
+        QCOMPARE(totals.decode.of(Operation::Sample).gigaflopsPerSecond(), 0.0);
+        QCOMPARE(totals.decode.restNs(), 50);
+        QCOMPARE(totals.decode.of(Operation::Qkv).count, 0);
+    }
+
+    void withoutACacheEveryPassAfterTheFirstTokenIsDecode()
+    {
+        RunRecord record;
+        record.request.cache = CacheMode::None;
+        record.passes = {{0, 10, 1, 8, 8, {}}, {10, 30, 1, 9, 9, {}}};
+        QCOMPARE(operationTotalsOf(record).prefill.passes, 2); // no token yet
+        record.outputTokens = {outputToken(1, 10)};
+        const OperationTotals totals = operationTotalsOf(record);
+        QCOMPARE(totals.prefill.passes, 1);
+        QCOMPARE(totals.decode.passes, 1);
+        QCOMPARE(totals.decode.ns, 20);
+        QCOMPARE(OperationTotal().gigabytesPerSecond(), 0.0); // no time was measured
+    }
+
     void aSavedRunIsLoadedAsItWas()
     {
         const RunRecord record = awkwardRecord();
@@ -245,6 +329,9 @@ private slots:
         QCOMPARE(loaded->engine.kvBudgetBytes, 188'743'680u);
         QCOMPARE(loaded->finishReason, FinishReason::StopString);
         QVERIFY(loaded->endedInsideCharacter);
+        QVERIFY(loaded->request.tracesOperations);
+        QCOMPARE(loaded->passes, record.passes);
+        QCOMPARE(loaded->preemptions, record.preemptions);
         QCOMPARE(loaded->pausedNs, 7);
         QCOMPARE(*metricsOf(*loaded).tpotNs, *metricsOf(record).tpotNs);
     }

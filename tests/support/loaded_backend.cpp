@@ -30,14 +30,20 @@ Model openModelFile(const std::filesystem::path &path)
     return orStop(openModel(std::make_shared<const GgufFile>(orStop(GgufFile::open(path)))));
 }
 
-LoadedBackend::LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads)
+LoadedBackend::LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads,
+                             const std::function<void(ModelSpec &)> &change)
     : m_model(openModelFile(path))
-    , m_backend(orStop(createBackend(kind, m_model, threads, {}, StopFlag())))
 {
-    const auto blocks = static_cast<std::uint64_t>(contextTokens + kKvBlockTokens - 1) / kKvBlockTokens;
-    const KvElement element = m_backend->kvElement();
-    m_pool = orStop(KvPool::create(m_model.spec, element,
-                                   blocks * kKvBlockTokens * m_model.spec.kvBytesPerToken(kvElementBytes(element))));
+    if (change)
+        change(m_model.spec);
+    m_backend = orStop(createBackend(kind, m_model, threads, {}, StopFlag()));
+    m_pool = newPool(contextTokens);
+}
+
+std::unique_ptr<KvPool> LoadedBackend::newPool(int contextTokens)
+{
+    const KvLayout layout = KvLayout::of(m_model.spec, m_backend->kvElement());
+    return orStop(createKvPool(*m_backend, m_model.spec, layout.budgetFor(contextTokens, 1), 1));
 }
 
 std::vector<float> LoadedBackend::logits(std::span<const TokenId> ids, int chunkTokens)
@@ -48,15 +54,23 @@ std::vector<float> LoadedBackend::logits(std::span<const TokenId> ids, int chunk
 
 std::vector<float> LoadedBackend::append(KvSequence &sequence, std::span<const TokenId> ids, int chunkTokens)
 {
-    const std::size_t chunk = chunkTokens > 0 ? static_cast<std::size_t>(chunkTokens) : ids.size();
+    const auto chunk = static_cast<std::size_t>(chunkTokens > 0 ? std::min(chunkTokens, kPassTokens) : kPassTokens);
     std::vector<float> logits;
     for (std::size_t begin = 0; begin < ids.size(); begin += chunk) {
         const auto part = ids.subspan(begin, std::min(chunk, ids.size() - begin));
         const bool isLast = begin + chunk >= ids.size();
-        const std::span<float> values = orStop(m_backend->forward(sequence, part, isLast, StopFlag()));
-        logits.assign(values.begin(), values.end());
+        const std::vector<LogitRows> rows = orStop(forward(*m_backend, sequence, part, isLast ? 1 : 0));
+        if (isLast)
+            logits.assign(rows[0].last().begin(), rows[0].last().end());
     }
     return logits;
+}
+
+Result<std::vector<LogitRows>> forward(Backend &backend, KvSequence &sequence, std::span<const TokenId> ids, int logits,
+                                       const StopFlag &stop, PassTrace *trace)
+{
+    const BatchSlice slice{&sequence, ids, logits, &stop};
+    return backend.forward(std::span(&slice, 1), trace);
 }
 
 } // namespace lectern::test

@@ -6,8 +6,8 @@
 #include "engine/backend/backend.h"
 
 #include <filesystem>
+#include <functional>
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
@@ -27,11 +27,16 @@ class LoadedBackend
 {
 public:
     // Ends the test program with a message when the file cannot be loaded.
-    LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads = 0);
+    // `change` may describe layers that no file asks for.
+    LoadedBackend(BackendKind kind, const std::filesystem::path &path, int contextTokens, int threads = 0,
+                  const std::function<void(ModelSpec &)> &change = {});
 
     const ModelSpec &spec() const { return m_model.spec; }
     Backend &backend() { return *m_backend; }
     KvPool &pool() { return *m_pool; }
+
+    // A pool like pool(), with nothing in it.
+    std::unique_ptr<KvPool> newPool(int contextTokens);
 
     // Logits after all of `ids`, run in chunks of `chunkTokens` at most (0: whole) on a fresh sequence.
     std::vector<float> logits(std::span<const TokenId> ids, int chunkTokens = 0);
@@ -41,8 +46,12 @@ public:
 private:
     Model m_model;
     std::unique_ptr<Backend> m_backend;
-    std::optional<KvPool> m_pool;
+    std::unique_ptr<KvPool> m_pool;
 };
+
+// A pass of one sequence.
+Result<std::vector<LogitRows>> forward(Backend &backend, KvSequence &sequence, std::span<const TokenId> ids, int logits,
+                                       const StopFlag &stop = {}, PassTrace *trace = nullptr);
 
 // Opens a file; ends the test program with a message when it is refused.
 Model openModelFile(const std::filesystem::path &path);

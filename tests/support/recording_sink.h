@@ -24,8 +24,9 @@ public:
     // "queued tokenized grew chunk token ... finished", load progress left out.
     std::string story() const
     {
-        static constexpr const char *kNames[] = {"",      "queued", "tokenized", "chunk",
-                                                 "token", "grew",   "finished",  "failed"};
+        static constexpr const char *kNames[] = {"",     "queued", "tokenized", "chunk",    "token",
+                                                 "grew", "traced", "preempted", "finished", "failed"};
+        static_assert(std::size(kNames) == std::variant_size_v<EventBody>);
         std::string text;
         for (const Event &event : events)
             if (event.body.index() > 0)

@@ -2,6 +2,7 @@
 #include "tests/support/sample_record.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace lectern {
@@ -33,6 +34,48 @@ TokenRecord token(int index)
     return record;
 }
 
+// What SmolLM2-135M in Q4_1 does in one layer for one token, and its share of the time in per mille.
+struct LayerOperation
+{
+    Operation operation;
+    int perMille;
+    std::uint64_t weightBytes;
+    std::uint64_t flops;
+};
+constexpr int kLayers = 30;
+constexpr std::array<LayerOperation, 8> kLayerOperations{{{Operation::AttentionNorm, 20, 2'304, 2'304},
+                                                          {Operation::Qkv, 120, 345'600, 1'105'920},
+                                                          {Operation::RopeStore, 20, 0, 2'304},
+                                                          {Operation::Attention, 140, 0, 0},
+                                                          {Operation::AttentionOutput, 80, 207'360, 663'552},
+                                                          {Operation::FfnNorm, 20, 2'304, 2'304},
+                                                          {Operation::GateUp, 320, 1'105'920, 3'538'944},
+                                                          {Operation::Down, 180, 552'960, 1'769'472}}};
+
+// A tenth of the time is spent before and after the layers.
+PassRecord tracedPass(std::int64_t beginNs, std::int64_t endNs, int tokens, int contextTokens)
+{
+    PassRecord pass{beginNs, endNs, 1, tokens, tokens, {}};
+    const std::int64_t passNs = endNs - beginNs;
+    std::int64_t offsetNs = 0;
+    const auto add = [&](Operation operation, int layer, std::int64_t ns, OperationCost cost) {
+        cost.flops *= static_cast<std::uint64_t>(tokens);
+        pass.operations.push_back({operation, layer, offsetNs, ns, cost});
+        offsetNs += ns;
+    };
+    add(Operation::Embed, -1, passNs / 1000, {360, 0, 576});
+    for (int layer = 0; layer < kLayers; ++layer)
+        for (const auto &[operation, perMille, weightBytes, flops] : kLayerOperations) {
+            const auto context = static_cast<std::uint64_t>(operation == Operation::Attention ? contextTokens : 0);
+            add(operation, layer, passNs * perMille / 1000 / kLayers,
+                {weightBytes, context * kBytesPerToken / kLayers, flops + context * 4 * 576});
+        }
+    add(Operation::OutputNorm, -1, passNs / 1000, {2'304, 0, 2'304});
+    add(Operation::Logits, -1, passNs * 90 / 1000, {17'694'720, 0, 56'623'104});
+    add(Operation::Sample, -1, passNs / 1000, {0, 0, 49'152});
+    return pass;
+}
+
 // Repeatable unevenness between -1 and 1.
 double wobble(int index)
 {
@@ -48,17 +91,20 @@ RunRecord sampleRecord(const SampleRun &run)
     record.createdUtc = "2025-01-01T10:00:00Z";
     record.model.name = "SmolLM2-135M-Instruct";
     record.model.quantisation = "Q4_1";
-    record.model.layers = 30;
+    record.model.layers = kLayers;
     record.engine.backend = "cpu";
     record.engine.threads = 2;
     record.engine.kvBytesPerToken = kBytesPerToken;
     record.engine.kvBlockTokens = kBlock;
     record.engine.contextTokens = 8192;
     record.request.cache = run.cache;
+    record.request.tracesOperations = run.isTraced;
     record.request.maxTokens = std::max(128, run.outputTokens);
     for (int i = 0; i < run.promptTokens; ++i) {
-        record.promptTokens.push_back(token(i));
-        record.promptText += record.promptTokens.back().bytes;
+        TokenRecord &next = record.promptTokens.emplace_back(token(i));
+        next.begin = record.promptText.size();
+        record.promptText += next.bytes;
+        next.end = record.promptText.size();
     }
     record.reusedTokens = run.reusedTokens;
     record.phases = {{Phase::Template, 0, nsOf(0.1)}, {Phase::Tokenize, nsOf(0.1), nsOf(0.7)}};
@@ -69,6 +115,8 @@ RunRecord sampleRecord(const SampleRun &run)
         const double end = ms + (to - from) * run.prefillMsPerToken * (1 + from * 0.00002);
         record.prefillChunks.push_back({from, to, nsOf(ms), nsOf(end)});
         record.kv.push_back(kvSample(record, nsOf(end), to));
+        if (run.isTraced)
+            record.passes.push_back(tracedPass(nsOf(ms), nsOf(end), to - from, to));
         ms = end;
     }
     record.phases.push_back({Phase::Prefill, nsOf(0.7), nsOf(ms)});
@@ -91,6 +139,8 @@ void appendOutput(RunRecord &record, const SampleRun &run, int count)
         next.timeNs = before + step;
         next.stepNs = step;
         next.logprob = -0.5F;
+        if (run.isTraced && i > 0) // the first one comes out of the prompt's last pass
+            record.passes.push_back(tracedPass(before, next.timeNs, 1, prompt + i));
         const KvSample sample = kvSample(record, next.timeNs, prompt + i);
         next.kvTokens = sample.tokens;
         next.kvBytes = sample.usedBytes;

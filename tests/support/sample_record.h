@@ -17,6 +17,7 @@ struct SampleRun
     double stepMsPerToken = 0.0009; // added for each token of context
     CacheMode cache = CacheMode::Kv;
     bool isFinished = true;
+    bool isTraced = false; // with a pass of 244 operations for each chunk and each step
 };
 
 // The lesson's shape: tokenize 0.6 ms, prefill in chunks, then one step a token; 23,040 KV bytes a token in blocks

@@ -42,8 +42,9 @@ inline Request idsRequest(int count, int maxTokens = 4)
 class ScriptedEngine
 {
 public:
-    ScriptedEngine()
-        : m_path(writeTinyModel(m_folder.path().toStdString(), "tiny.gguf", {.contextLength = 4 * kPassTokens}))
+    explicit ScriptedEngine(const std::string &missingBytes = {}) // that the vocabulary has no piece for
+        : m_path(writeTinyModel(m_folder.path().toStdString(), "tiny.gguf",
+                                {.contextLength = 4 * kPassTokens, .missingBytes = missingBytes}))
     {
     }
 

@@ -96,9 +96,13 @@ void addHyperParameters(GgufWriter &writer, const TinyModelSpec &spec)
     const auto u32 = [](int value) { return static_cast<std::uint32_t>(value); };
     writer.addText("general.architecture", "llama").addText("general.name", "Tiny llama");
     writer.addU32("llama.block_count", u32(spec.layers)).addU32("llama.context_length", u32(spec.contextLength));
-    writer.addU32("llama.embedding_length", u32(spec.width)).addU32("llama.feed_forward_length", u32(spec.feedForward));
+    const auto perLayer = [&](const char *key, int alike, const std::vector<std::int32_t> &list) {
+        list.empty() ? writer.addU32(key, u32(alike)) : writer.addI32s(key, list);
+    };
+    writer.addU32("llama.embedding_length", u32(spec.width));
+    perLayer("llama.feed_forward_length", spec.feedForward, spec.feedForwardOf);
     writer.addU32("llama.attention.head_count", u32(spec.heads));
-    writer.addU32("llama.attention.head_count_kv", u32(spec.kvHeads));
+    perLayer("llama.attention.head_count_kv", spec.kvHeads, spec.kvHeadsOf);
     writer.addU32("llama.attention.key_length", u32(spec.headSize));
     writer.addU32("llama.attention.value_length", u32(spec.headSize));
     writer.addU32("llama.rope.dimension_count", u32(spec.ropeDims));
@@ -109,7 +113,6 @@ void addWeights(GgufWriter &writer, const TinyModelSpec &spec, int vocabulary)
 {
     WeightMaker make(writer, spec);
     const int qWidth = spec.heads * spec.headSize;
-    const int kvWidth = spec.kvHeads * spec.headSize;
     // Deviations that keep every part of the network at work: attention neither flat nor on one token, logits of some
     // units.
     const float fromWidth = 1.0f / std::sqrt(static_cast<float>(spec.width));
@@ -125,16 +128,19 @@ void addWeights(GgufWriter &writer, const TinyModelSpec &spec, int vocabulary)
     }
     for (int layer = 0; layer < spec.layers; ++layer) {
         const std::string block = "blk." + std::to_string(layer) + ".";
+        const auto index = static_cast<std::size_t>(layer);
+        const int kvWidth = (spec.kvHeadsOf.empty() ? spec.kvHeads : spec.kvHeadsOf[index]) * spec.headSize;
+        const int feedForward = spec.feedForwardOf.empty() ? spec.feedForward : spec.feedForwardOf[index];
         make.norm(block + "attn_norm.weight");
         make.matrix(block + "attn_q.weight", spec.width, qWidth, 1.4f * fromWidth);
         make.matrix(block + "attn_k.weight", spec.width, kvWidth, 1.4f * fromWidth);
         make.matrix(block + "attn_v.weight", spec.width, kvWidth, fromWidth);
         make.matrix(block + "attn_output.weight", qWidth, spec.width, 1.0f / std::sqrt(static_cast<float>(qWidth)));
         make.norm(block + "ffn_norm.weight");
-        make.matrix(block + "ffn_gate.weight", spec.width, spec.feedForward, 1.4f * fromWidth);
-        make.matrix(block + "ffn_up.weight", spec.width, spec.feedForward, 1.4f * fromWidth);
-        make.matrix(block + "ffn_down.weight", spec.feedForward, spec.width,
-                    1.0f / std::sqrt(static_cast<float>(spec.feedForward)));
+        make.matrix(block + "ffn_gate.weight", spec.width, feedForward, 1.4f * fromWidth);
+        make.matrix(block + "ffn_up.weight", spec.width, feedForward, 1.4f * fromWidth);
+        make.matrix(block + "ffn_down.weight", feedForward, spec.width,
+                    1.0f / std::sqrt(static_cast<float>(feedForward)));
     }
 }
 

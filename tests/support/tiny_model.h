@@ -28,9 +28,10 @@ struct TinyModelSpec
     int width = 96; // multiple of 32
     int heads = 6;
     int kvHeads = 2;
-    int headSize = 16;     // need not be width / heads
-    int ropeDims = 16;     // <= headSize
-    int feedForward = 160; // multiple of 32
+    int headSize = 16;                                            // need not be width / heads
+    int ropeDims = 16;                                            // <= headSize
+    int feedForward = 160;                                        // multiple of 32
+    std::vector<std::int32_t> kvHeadsOf = {}, feedForwardOf = {}; // of each layer; empty: alike, as above
     int contextLength = 256;
     bool isTied = true;
     bool hasRopeFreqs = false;
@@ -39,6 +40,7 @@ struct TinyModelSpec
     std::uint64_t seed = 1;
     std::optional<std::uint32_t> paddingId = {}; // the key is written when there is one
     std::string chatTemplate = {};               // "": ChatML for ByteBpe, none for SentencePiece
+    std::string missingBytes = {};               // that a ByteBpe vocabulary has no piece for
 };
 
 std::string tinyModelBytes(const TinyModelSpec &spec);

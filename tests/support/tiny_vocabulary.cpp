@@ -31,6 +31,7 @@ enum Kind : std::int32_t
     Unknown = 2,
     Control = 3,
     UserDefined = 4,
+    Unused = 5,
     Byte = 6
 };
 
@@ -61,14 +62,18 @@ int addByteBpe(GgufWriter &writer, const TinyModelSpec &spec)
 {
     const std::string space = byteSymbol(' ');
     std::vector<std::string> pieces;
-    for (int byte = 0; byte < 256; ++byte)
-        pieces.push_back(byteSymbol(byte));
+    std::vector<std::int32_t> kinds;
+    for (int byte = 0; byte < 256; ++byte) {
+        const bool isMissing = spec.missingBytes.find(static_cast<char>(byte)) != std::string::npos;
+        pieces.push_back(isMissing ? "<unused" + std::to_string(byte) + ">" : byteSymbol(byte));
+        kinds.push_back(isMissing ? Unused : Normal);
+    }
     std::vector<std::string> merges;
     for (const auto &[left, right] : kMerges) {
         merges.push_back(withSpaceAs(left, space) + " " + withSpaceAs(right, space));
         pieces.push_back(withSpaceAs(left, space) + withSpaceAs(right, space));
     }
-    std::vector<std::int32_t> kinds(pieces.size(), Normal);
+    kinds.resize(pieces.size(), Normal);
     const auto firstSpecial = static_cast<std::uint32_t>(pieces.size());
     for (const auto &[piece, kind] : {std::pair("<|endoftext|>", Control), std::pair("<|im_start|>", Control),
                                       std::pair("<|im_end|>", Control), std::pair("<tool_call>", UserDefined)}) {

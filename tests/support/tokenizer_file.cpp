@@ -2,6 +2,7 @@
 #include "tests/support/tokenizer_file.h"
 
 #include "engine/base/utf8.h"
+#include "engine/trace/prompt_tokens.h"
 #include "tests/support/tiny_vocabulary.h"
 
 #include <QTemporaryDir>
@@ -53,6 +54,38 @@ std::string rangeFault(const std::vector<EncodedToken> &tokens, std::string_view
         covered = token.source.end;
     }
     return covered == text.size() ? "" : "covered " + std::to_string(covered) + " of " + std::to_string(text.size());
+}
+
+std::vector<TextRange> leftOutOf(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens,
+                                 std::string_view text)
+{
+    return leftOutRanges(text, promptTokens(tokenizer, tokens), tokenizer.vocabulary().model);
+}
+
+std::string leftOutFault(const Tokenizer &tokenizer, const nlohmann::json &row)
+{
+    const auto text = row["text"].get<std::string>();
+    const auto tokens = tokenizer.encode(text, {}, StopFlag());
+    if (!tokens)
+        return tokens.error().text();
+    if (idsOf(*tokens) != row["ids"].get<std::vector<TokenId>>())
+        return "other ids for " + row.dump();
+    std::vector<std::size_t> offsets;
+    for (const TextRange &range : leftOutOf(tokenizer, *tokens, text))
+        for (std::size_t offset = range.begin; offset < range.end; ++offset)
+            offsets.push_back(offset);
+    return offsets == row["left_out"].get<std::vector<std::size_t>>() ? "" : "other bytes left out of " + row.dump();
+}
+
+std::string withoutRanges(std::string_view text, const std::vector<TextRange> &ranges)
+{
+    std::string rest;
+    std::size_t begin = 0;
+    for (const TextRange &range : ranges) {
+        rest += text.substr(begin, range.begin - begin);
+        begin = range.end;
+    }
+    return rest + std::string(text.substr(begin));
 }
 
 std::vector<std::string> mixedTexts(int count, bool hasInvalidBytes)

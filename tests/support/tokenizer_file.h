@@ -6,6 +6,8 @@
 #include "tests/support/gguf_writer.h"
 #include "tests/support/tiny_model.h"
 
+#include <nlohmann/json.hpp>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -24,6 +26,13 @@ std::vector<TokenId> idsOf(const std::vector<EncodedToken> &tokens);
 
 // Empty if the ranges are in order and cover all of `text`, else what is wrong.
 std::string rangeFault(const std::vector<EncodedToken> &tokens, std::string_view text);
+
+// Bytes of `text` that its tokens leave out.
+std::vector<TextRange> leftOutOf(const Tokenizer &tokenizer, const std::vector<EncodedToken> &tokens,
+                                 std::string_view text);
+// A row of tokens_left_out.json: empty if ids and left-out bytes are those of the reference, else what is wrong.
+std::string leftOutFault(const Tokenizer &tokenizer, const nlohmann::json &row);
+std::string withoutRanges(std::string_view text, const std::vector<TextRange> &ranges);
 
 // The same texts in every run: letters of many scripts, marks, emoji sequences, right-to-left text, spaces of all
 // kinds; with `hasInvalidBytes` also bytes that are no UTF-8.

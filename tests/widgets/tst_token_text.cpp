@@ -17,7 +17,8 @@ namespace {
 
 // Everything that a document would change: no-break space, separators, NUL, its own marks, and the signs for them.
 const QString kHardText = QStringLiteral("a\u00A0b\u2028c\u2029d\r\ne\rf\ng") + QChar(u'\0') + QChar(0xFDD0) +
-                          QChar(0xFDD1) + QChar(0xFFFC) + QStringLiteral("\u240D\u2400\u00B6\uFFFD\uF80D\n");
+                          QChar(0xFDD1) + QChar(0xFFFC) + QStringLiteral("\u240D\u2400\u00B6\uFFFD\uF80D\n") +
+                          QStringLiteral("\x01\x04\x04\x04\u2404\x0B\x1F\x7F\u2421\t");
 
 struct Pieces
 {
@@ -76,7 +77,7 @@ std::vector<QRectF> boxesOf(const TokenTextEdit &edit, const TokenSpan &span)
 {
     std::vector<QRectF> boxes;
     for (const auto &line : edit.linesIn(edit.viewport()->rect()))
-        for (const QRectF &box : edit.boxesOf(span, line))
+        for (const QRectF &box : edit.boxesOf(span.begin, span.end, line))
             boxes.push_back(box);
     return boxes;
 }
@@ -105,6 +106,14 @@ class TestTokenText : public QObject
     Q_OBJECT
 
 private slots:
+    void controlCharactersAreSeenAsTheirPictures()
+    {
+        PromptEdit edit;
+        edit.replaceText(QStringLiteral("a\x04\x04\x1F\x7F\t\n"));
+        QCOMPARE(edit.toPlainText(), QStringLiteral("a\u2404\u2404\u241F\u2421\t\n"));
+        QCOMPARE(edit.promptText(), QStringLiteral("a\x04\x04\x1F\x7F\t\n"));
+    }
+
     void everyPromptComesBackUnitForUnit_data()
     {
         QTest::addColumn<QString>("text");
@@ -150,9 +159,9 @@ private slots:
             record->outputTokens.push_back(token);
             answer.appendNew();
         }
-        prompt.showPrompt(0, pieces.text, pieces.tokens);
+        prompt.showPrompt(0, pieces.text, pieces.tokens, {});
         edit.replaceText(QString::fromStdString(pieces.text));
-        edit.showTokens(edit.promptText(), pieces.text, pieces.tokens, 0, pieces.text.size());
+        edit.showTokens(edit.promptText(), pieces.text, pieces.tokens, {}, 0, pieces.text.size());
         for (TokenTextEdit *view : std::initializer_list<TokenTextEdit *>{&prompt, &answer, &edit}) {
             view->setTheme(Theme::light());
             view->show();
@@ -179,7 +188,7 @@ private slots:
         view.setTheme(Theme::light());
         view.resize(300, 1000);
         view.show();
-        view.showPrompt(0, pieces.text, pieces.tokens);
+        view.showPrompt(0, pieces.text, pieces.tokens, {});
         const auto boxes = boxesOf(view, view.spans()[1]);
         QVERIFY(boxes.size() > 2);
         QVERIFY(boxes.front().top() > boxesOf(view, view.spans()[0]).front().top()); // begins on a line of its own
@@ -201,7 +210,7 @@ private slots:
             token.isSpecial = false;
         PromptEdit edit, other;
         const auto breaksOf = [](PromptEdit &of, const Pieces &with) {
-            of.showTokens(of.promptText(), with.text, with.tokens, 0, with.text.size());
+            of.showTokens(of.promptText(), with.text, with.tokens, {}, 0, with.text.size());
             std::vector<int> starts;
             for (const auto &line : of.linesIn(of.viewport()->rect()))
                 starts.push_back(line.block.position() + line.line.textStart());
@@ -225,7 +234,7 @@ private slots:
         TokenView view{QString()};
         view.setTheme(Theme::light());
         view.show();
-        view.showPrompt(0, pieces.text, pieces.tokens);
+        view.showPrompt(0, pieces.text, pieces.tokens, {});
         int cut = 0;
         const auto check = [&] {
             const QImage picture = view.viewport()->grab().toImage();
@@ -320,7 +329,7 @@ private slots:
         view.setSelection(&selection);
         view.resize(700, 100);
         view.show();
-        view.showPrompt(3, all.text, all.tokens);
+        view.showPrompt(3, all.text, all.tokens, {});
         QCOMPARE(view.spans().size(), pieces.size());
         std::vector<std::vector<QRectF>> boxes;
         double covered = 0;
@@ -356,7 +365,7 @@ private slots:
         view.show();
         for (const bool isHebrew : {false, true}) {
             const Pieces all = tokensOf({isHebrew ? "שלום" : "abcd", "\n", "x"});
-            view.showPrompt(1, all.text, all.tokens);
+            view.showPrompt(1, all.text, all.tokens, {});
             const auto word = boxesOf(view, view.spans()[0]), lineEnd = boxesOf(view, view.spans()[1]);
             QCOMPARE(lineEnd.size(), std::size_t(1));
             const double gap = isHebrew ? word[0].left() - lineEnd[0].right() : lineEnd[0].left() - word[0].right();
@@ -370,7 +379,7 @@ private slots:
         PaintCounter view;
         view.resize(300, 120);
         view.show();
-        view.showPrompt(1, all.text, all.tokens);
+        view.showPrompt(1, all.text, all.tokens, {});
         view.styled = 0;
         view.grab();
         QVERIFY(view.styled > 10);

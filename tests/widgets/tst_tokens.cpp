@@ -311,13 +311,13 @@ private slots:
         PromptEdit edit;
         edit.replaceText(QStringLiteral("one two"));
         const auto tokens = tokensOf({"one", " two"});
-        edit.showTokens(QStringLiteral("one two"), "one two", tokens, 0, 7);
+        edit.showTokens(QStringLiteral("one two"), "one two", tokens, {}, 0, 7);
         QCOMPARE(edit.spans().size(), std::size_t(2));
         edit.moveCursor(QTextCursor::Start);
         QTest::keyClicks(&edit, QStringLiteral("x "));
         QCOMPARE(edit.spans().size(), std::size_t(2));
         QCOMPARE(edit.spans()[1].begin, 5);
-        edit.showTokens(QStringLiteral("one two"), "one two", tokens, 0, 7); // an answer to the old text
+        edit.showTokens(QStringLiteral("one two"), "one two", tokens, {}, 0, 7); // an answer to the old text
         QCOMPARE(edit.spans()[1].begin, 5);
     }
 

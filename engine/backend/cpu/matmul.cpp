@@ -2,6 +2,7 @@
 #include "engine/backend/cpu/matmul.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace lectern::cpu {
 
@@ -91,6 +92,19 @@ void ActivationTiles::prepare(ThreadPool &pool, const Kernels &kernels, Rows x, 
             }
         }
     });
+}
+
+void ActivationTiles::subtractInt8(const float *x, int token, float *left) const
+{
+    const int lane = token % kTileTokens, tokens = tokensIn(token / kTileTokens);
+    const std::byte *block = tile(ActivationKind::Int8, token / kTileTokens);
+    for (int first = 0; first < m_columns; first += kBlockColumns, block += tokens * kInt8BlockBytes) {
+        const auto *quants = reinterpret_cast<const std::int8_t *>(block) + lane * kBlockColumns;
+        float scale;
+        std::memcpy(&scale, block + tokens * kBlockColumns + lane * static_cast<int>(sizeof scale), sizeof scale);
+        for (int i = 0; i < kBlockColumns; ++i)
+            left[first + i] = x[first + i] - static_cast<float>(quants[i]) * scale;
+    }
 }
 
 void multiply(ThreadPool &pool, const Kernels &kernels, const ActivationTiles &x, std::span<const Product> products,

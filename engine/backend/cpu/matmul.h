@@ -43,6 +43,9 @@ public:
     void prepare(ThreadPool &pool, const Kernels &kernels, Rows x, int tokens, int columns, const Norm *norm,
                  std::span<const PackedMatrix *const> users);
 
+    // left[columns] = x − what the int8 tiles hold for `token`, which they were prepared from.
+    void subtractInt8(const float *x, int token, float *left) const;
+
     int tokens() const { return m_tokens; }
     int columns() const { return m_columns; }
     int tileCount() const { return (m_tokens + kTileTokens - 1) / kTileTokens; }

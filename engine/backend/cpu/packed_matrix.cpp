@@ -85,7 +85,7 @@ void PackedMatrix::dequantiseRow(int row, float *values, std::vector<std::byte> 
     type->dequantise(scratch.data(), values, static_cast<std::size_t>(columns / type->blockValues));
 }
 
-PassCost PackedMatrix::cost(int tokens) const
+OperationCost PackedMatrix::cost(int tokens) const
 {
     return {bytes(), 0,
             2ull * static_cast<std::uint64_t>(rows) * static_cast<std::uint64_t>(columns) *

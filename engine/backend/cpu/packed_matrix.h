@@ -45,6 +45,7 @@ struct PackedMatrix
 
     int panels() const { return (rows + kPanelRows - 1) / kPanelRows; }
     std::size_t panelBytes() const;
+    std::size_t rowBytes() const { return panelBytes() / kPanelRows; }
     std::size_t bytes() const { return panelBytes() * static_cast<std::size_t>(panels()); }
     const std::byte *panel(int index) const { return data + panelBytes() * static_cast<std::size_t>(index); }
 
@@ -54,7 +55,7 @@ struct PackedMatrix
     void dequantiseRow(int row, float *values, std::vector<std::byte> &scratch) const;
 
     // Multiplying `tokens` vectors with it: reads the weights once, 2 operations per weight and token.
-    PassCost cost(int tokens) const;
+    OperationCost cost(int tokens) const;
 };
 
 } // namespace lectern::cpu

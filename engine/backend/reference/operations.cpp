@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <numbers>
 
@@ -122,56 +121,78 @@ void rope(std::span<float> x, std::span<const Rotation> turns, int tokens, int h
     }
 }
 
-void storeKv(KvSequence &kv, int layer, int first, std::span<const float> k, std::span<const float> v,
-             const ModelSpec &spec)
+namespace {
+
+BlockId blockOf(const LayerCache &cache, int position)
 {
-    const auto headSize = static_cast<std::size_t>(spec.headSize);
-    const int tokens = static_cast<int>(k.size()) / spec.kvWidth();
+    const int group = cache.memory.layout().groupOf[static_cast<std::size_t>(cache.layer)];
+    return cache.kv.blocks(group)[static_cast<std::size_t>(position / kKvBlockTokens)];
+}
+
+float *rowOf(std::byte *headOfBlock, int position, int size)
+{
+    return reinterpret_cast<float *>(headOfBlock) + position % kKvBlockTokens * size;
+}
+
+} // namespace
+
+const float *LayerCache::key(int position, int kvHead, int keySize) const
+{
+    return rowOf(memory.keys(blockOf(*this, position), layer, kvHead), position, keySize);
+}
+
+const float *LayerCache::value(int position, int kvHead, int valueSize) const
+{
+    return rowOf(memory.values(blockOf(*this, position), layer, kvHead), position, valueSize);
+}
+
+void storeKv(const LayerCache &cache, int first, std::span<const float> k, std::span<const float> v,
+             const LayerSpec &layer)
+{
+    const int tokens = static_cast<int>(k.size()) / layer.kWidth();
     const float *fromK = k.data();
     const float *fromV = v.data();
     for (int position = first; position < first + tokens; ++position) {
-        const BlockId block = kv.blocks()[static_cast<std::size_t>(position / kKvBlockTokens)];
-        const std::size_t offset = static_cast<std::size_t>(position % kKvBlockTokens) * headSize * sizeof(float);
-        for (int head = 0; head < spec.kvHeads; ++head) {
-            std::memcpy(kv.pool().keys(block, layer, head) + offset, fromK, headSize * sizeof(float));
-            std::memcpy(kv.pool().values(block, layer, head) + offset, fromV, headSize * sizeof(float));
-            fromK += headSize;
-            fromV += headSize;
+        const BlockId block = blockOf(cache, position);
+        for (int head = 0; head < layer.kvHeads; ++head) {
+            std::copy_n(fromK, layer.keySize,
+                        rowOf(cache.memory.keys(block, cache.layer, head), position, layer.keySize));
+            std::copy_n(fromV, layer.valueSize,
+                        rowOf(cache.memory.values(block, cache.layer, head), position, layer.valueSize));
+            fromK += layer.keySize;
+            fromV += layer.valueSize;
         }
     }
 }
 
-void attention(std::span<float> y, std::span<const float> q, KvSequence &kv, int layer, int first,
-               const ModelSpec &spec, ThreadPool &pool)
+void attention(std::span<float> y, std::span<const float> q, const LayerCache &cache, int first, const LayerSpec &layer,
+               ThreadPool &pool)
 {
-    const auto headSize = static_cast<std::size_t>(spec.headSize);
-    const int queriesPerKvHead = spec.heads / spec.kvHeads;
-    const double scale = 1.0 / std::sqrt(static_cast<double>(spec.headSize));
-    pool.forEach(static_cast<std::int64_t>(q.size() / headSize), 1, [&](std::int64_t begin, std::int64_t end) {
+    const auto keySize = static_cast<std::size_t>(layer.keySize);
+    const auto valueSize = static_cast<std::size_t>(layer.valueSize);
+    const int queriesPerKvHead = layer.heads / layer.kvHeads;
+    const double scale = 1.0 / std::sqrt(static_cast<double>(layer.keySize));
+    pool.forEach(static_cast<std::int64_t>(q.size() / keySize), 1, [&](std::int64_t begin, std::int64_t end) {
         std::vector<double> scores;
-        std::vector<double> mix(headSize);
+        std::vector<double> mix(valueSize);
         for (std::int64_t i = begin; i < end; ++i) {
-            const int kvHead = static_cast<int>(i % spec.heads) / queriesPerKvHead;
-            const auto visible = static_cast<std::size_t>(first + i / spec.heads + 1); // causal: itself and the past
-            const float *query = q.data() + static_cast<std::size_t>(i) * headSize;
-            const auto rowOf = [&](std::byte *headOfBlock, std::size_t position) {
-                return reinterpret_cast<const float *>(headOfBlock) + position % kKvBlockTokens * headSize;
-            };
+            const int kvHead = static_cast<int>(i % layer.heads) / queriesPerKvHead;
+            const int own = first + static_cast<int>(i / layer.heads); // causal: sees itself and the past
+            const int oldest = layer.window > 0 ? std::max(0, own - layer.window + 1) : 0;
+            const float *query = q.data() + static_cast<std::size_t>(i) * keySize;
 
-            scores.resize(visible);
-            for (std::size_t p = 0; p < visible; ++p) {
-                const BlockId block = kv.blocks()[p / kKvBlockTokens];
-                scores[p] = scale * dot(query, rowOf(kv.pool().keys(block, layer, kvHead), p), headSize);
-            }
+            scores.clear();
+            for (int p = oldest; p <= own; ++p)
+                scores.push_back(scale * dot(query, cache.key(p, kvHead, layer.keySize), keySize));
             softmax(scores);
             std::fill(mix.begin(), mix.end(), 0.0);
-            for (std::size_t p = 0; p < visible; ++p) {
-                const BlockId block = kv.blocks()[p / kKvBlockTokens];
-                const float *value = rowOf(kv.pool().values(block, layer, kvHead), p);
-                for (std::size_t d = 0; d < headSize; ++d)
-                    mix[d] += scores[p] * static_cast<double>(value[d]);
+            for (int p = oldest; p <= own; ++p) {
+                const float *value = cache.value(p, kvHead, layer.valueSize);
+                const double weight = scores[static_cast<std::size_t>(p - oldest)];
+                for (std::size_t d = 0; d < valueSize; ++d)
+                    mix[d] += weight * static_cast<double>(value[d]);
             }
-            std::copy(mix.begin(), mix.end(), y.begin() + i * spec.headSize);
+            std::copy(mix.begin(), mix.end(), y.begin() + i * layer.valueSize);
         }
     });
 }

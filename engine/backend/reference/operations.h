@@ -7,8 +7,9 @@
 // order, so the number of threads changes no bit.
 #pragma once
 
+#include "engine/backend/host_kv_memory.h"
 #include "engine/base/thread_pool.h"
-#include "engine/kv/kv_pool.h"
+#include "engine/kv/kv_sequence.h"
 #include "engine/model/model_spec.h"
 
 #include <span>
@@ -36,15 +37,26 @@ std::vector<Rotation> rotations(int first, int tokens, int dims, float base, std
 void rope(std::span<float> x, std::span<const Rotation> turns, int tokens, int heads, int headSize,
           RopePairing pairing);
 
-// Writes k and v [tokens, kvHeads, headSize] into positions first ... of an F32 sequence that has room for them.
-void storeKv(KvSequence &kv, int layer, int first, std::span<const float> k, std::span<const float> v,
-             const ModelSpec &spec);
+// Keys and values of one sequence in one layer.
+struct LayerCache
+{
+    const HostKvMemory &memory; // F32
+    const KvSequence &kv;       // has room for what is written
+    int layer;
 
-// y[t, h] = sum over positions p <= first + t of softmax_p(q[t, h] · k[p] / sqrt(headSize)) · v[p], where k and v are
-// those of KV head h / (heads / kvHeads).  q, y [tokens, heads, headSize]. (Vaswani et al. 2017; shared KV heads:
-// Ainslie 2023.)
-void attention(std::span<float> y, std::span<const float> q, KvSequence &kv, int layer, int first,
-               const ModelSpec &spec, ThreadPool &pool);
+    const float *key(int position, int kvHead, int keySize) const;
+    const float *value(int position, int kvHead, int valueSize) const;
+};
+
+// Writes k [tokens, kvHeads, keySize] and v [tokens, kvHeads, valueSize] into positions first ...
+void storeKv(const LayerCache &cache, int first, std::span<const float> k, std::span<const float> v,
+             const LayerSpec &layer);
+
+// y[t, h] = sum over positions p <= first + t of softmax_p(q[t, h] · k[p] / sqrt(keySize)) · v[p], where k and v are
+// those of KV head h / (heads / kvHeads), and p > first + t - window where the layer has one.  q [tokens, heads,
+// keySize], y [tokens, heads, valueSize]. (Vaswani et al. 2017; shared KV heads: Ainslie 2023; windows: Beltagy 2020.)
+void attention(std::span<float> y, std::span<const float> q, const LayerCache &cache, int first, const LayerSpec &layer,
+               ThreadPool &pool);
 
 // gate[i] = activation(gate[i]) · up[i]. (Shazeer: GLU Variants Improve Transformer, 2020.)
 void gatedActivation(std::span<float> gate, std::span<const float> up, Activation activation);

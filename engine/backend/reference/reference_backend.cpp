@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // The forward pass of a decoder-only transformer, in the order of the papers, in float32. It is here to be read, and to
 // say what every faster backend has to compute.
+#include "engine/backend/batch.h"
+#include "engine/backend/layer_support.h"
 #include "engine/backend/reference/operations.h"
 #include "engine/backend/reference/reference_weights.h"
 #include "engine/base/cpu_features.h"
@@ -14,6 +16,8 @@ namespace {
 
 using namespace reference;
 
+constexpr LayerSupport kSupport{.backend = "reference", .hasWindows = true, .hasUnlikeHeadSizes = true};
+
 class ReferenceBackend : public Backend
 {
 public:
@@ -25,15 +29,20 @@ public:
     {
     }
 
-    BackendInfo info() const override { return {"reference", "float32", m_pool.threads(), m_weights.memory.size()}; }
+    BackendInfo info() const override
+    {
+        return {"reference", "float32", m_pool.threads(), m_weights.memory.size(), kPassTokens};
+    }
     KvElement kvElement() const override { return KvElement::F32; }
+    Result<std::unique_ptr<KvMemory>> createKvMemory(KvLayout layout, KvCapacity capacity) override
+    {
+        return HostKvMemory::create(m_spec, std::move(layout), std::move(capacity));
+    }
 
-    Result<std::span<float>> forward(KvSequence &kv, std::span<const TokenId> tokens, bool wantsLogits,
-                                     const StopFlag &stop) override;
-    PassCost cost(int position, int tokens, bool wantsLogits) const override;
+    Result<std::vector<LogitRows>> forward(std::span<const BatchSlice> batch, PassTrace *trace) override;
 
 private:
-    Result<void> checkInput(KvSequence &kv, std::span<const TokenId> tokens) const;
+    std::vector<LogitRows> logitsOf(std::span<const BatchSlice> batch, std::span<const float> x, PassTrace *trace);
 
     ModelSpec m_spec;
     Weights m_weights;
@@ -42,112 +51,170 @@ private:
     std::vector<float> m_logits;
 };
 
-Result<std::span<float>> ReferenceBackend::forward(KvSequence &kv, std::span<const TokenId> tokens, bool wantsLogits,
-                                                   const StopFlag &stop)
+// F32 caches are of this backend alone.
+const HostKvMemory &cacheOf(const BatchSlice &slice)
 {
-    if (auto sound = checkInput(kv, tokens); !sound)
-        return tl::unexpected(sound.error());
-    const int first = kv.tokens(); // position of the first new token
-    const int count = static_cast<int>(tokens.size());
-    if (auto room = kv.reserve(count); !room)
-        return tl::unexpected(room.error());
+    return static_cast<const HostKvMemory &>(slice.kv->pool().memory());
+}
 
+// Multiplying `tokens` vectors with a matrix.
+OperationCost matrixCost(std::span<const float> weights, int tokens)
+{
+    return {weights.size_bytes(), 0, 2 * weights.size() * static_cast<std::uint64_t>(tokens)};
+}
+
+OperationCost attentionCost(std::span<const BatchSlice> batch, const LayerSpec &layer)
+{
+    std::uint64_t seen = 0; // positions, by all tokens together
+    for (const BatchSlice &slice : batch)
+        for (int t = 1; t <= static_cast<int>(slice.tokens.size()); ++t)
+            seen += static_cast<std::uint64_t>(layer.window > 0 ? std::min(layer.window, slice.kv->tokens() + t)
+                                                                : slice.kv->tokens() + t);
+    const auto perPosition = static_cast<std::uint64_t>(layer.kvHeads * (layer.keySize + layer.valueSize));
+    const auto perPair = static_cast<std::uint64_t>(layer.qWidth() + layer.mixedWidth());
+    return {0, seen * perPosition * sizeof(float), 2 * seen * perPair};
+}
+
+// Slice by slice: what belongs to one sequence is at rows `row` ... of the batch.
+template <class Visit>
+void forEachSlice(std::span<const BatchSlice> batch, Visit visit)
+{
+    std::size_t row = 0;
+    for (const BatchSlice &slice : batch) {
+        visit(slice, row, slice.tokens.size());
+        row += slice.tokens.size();
+    }
+}
+
+std::span<float> rowsOf(std::vector<float> &matrix, std::size_t row, std::size_t rows, int width)
+{
+    return std::span(matrix).subspan(row * static_cast<std::size_t>(width), rows * static_cast<std::size_t>(width));
+}
+
+Result<std::vector<LogitRows>> ReferenceBackend::forward(std::span<const BatchSlice> batch, PassTrace *trace)
+{
+    if (auto ready = beginBatch(batch, m_spec, kPassTokens, KvElement::F32); !ready)
+        return tl::unexpected(ready.error());
     const ModelSpec &spec = m_spec;
     const RopePairing pairing = spec.architecture->ropePairing;
+    const int count = tokenCount(batch);
+    const auto done = [trace](Operation operation, int layer, const auto &cost) {
+        if (trace)
+            trace->add(operation, layer, cost());
+    };
     const auto matrix = [count](int width) {
         return std::vector<float>(static_cast<std::size_t>(count) * static_cast<std::size_t>(width));
     };
     std::vector<float> x = matrix(spec.width);      // residual stream
     std::vector<float> normed = matrix(spec.width); // what a block reads from it
     std::vector<float> update = matrix(spec.width); // what a block adds to it
-    std::vector<float> q = matrix(spec.qWidth()), mixed = matrix(spec.qWidth());
-    std::vector<float> k = matrix(spec.kvWidth()), v = matrix(spec.kvWidth());
-    std::vector<float> gate = matrix(spec.feedForward), up = matrix(spec.feedForward);
 
     // Embedding: one row of the table per token.
     const auto width = static_cast<std::size_t>(spec.width);
-    for (std::size_t t = 0; t < tokens.size(); ++t)
-        std::copy_n(m_weights.tokenEmbedding.begin() + static_cast<std::ptrdiff_t>(tokens[t]) * spec.width, width,
-                    x.begin() + static_cast<std::ptrdiff_t>(t * width));
+    auto row = x.begin();
+    for (const BatchSlice &slice : batch)
+        for (const TokenId token : slice.tokens)
+            row = std::copy_n(m_weights.tokenEmbedding.begin() + static_cast<std::ptrdiff_t>(token) * spec.width, width,
+                              row);
+    done(Operation::Embed, -1, [&] { return OperationCost{x.size() * sizeof(float), 0, 0}; });
     const auto observe = [&](int layersDone) {
         if (m_observer)
             m_observer(layersDone, std::span(x).last(width));
     };
     observe(0);
-    const auto turns = rotations(first, count, spec.ropeDims, spec.ropeBase, m_weights.ropeFactors);
 
-    for (int layer = 0; layer < spec.layers; ++layer) {
-        if (stop.isRequested()) {
-            kv.truncate(first);
+    for (int index = 0; index < spec.layerCount(); ++index) {
+        if (isStopRequested(batch)) {
+            abandonBatch(batch);
             return fail(ErrorCode::Cancelled, "the run was stopped");
         }
-        const LayerWeights &w = m_weights.layers[static_cast<std::size_t>(layer)];
+        const LayerSpec &layer = spec.layers[static_cast<std::size_t>(index)];
+        const LayerWeights &w = m_weights.layers[static_cast<std::size_t>(index)];
+        std::vector<float> q = matrix(layer.qWidth()), mixed = matrix(layer.mixedWidth());
+        std::vector<float> k = matrix(layer.kWidth()), v = matrix(layer.vWidth());
+        std::vector<float> gate = matrix(layer.feedForward), up = matrix(layer.feedForward);
 
-        // Attention: each token looks at itself and at all tokens before it.
+        // Attention: each token looks at itself and at all tokens of its sequence before it.
         rmsNorm(normed, x, w.attnNorm, spec.normEpsilon);
+        done(Operation::AttentionNorm, index, [&] { return OperationCost{w.attnNorm.size_bytes(), 0, 0}; });
         matmul(q, w.q, normed, count, m_pool);
-        matmul(k, w.k, normed, count, m_pool);
-        matmul(v, w.v, normed, count, m_pool);
-        rope(q, turns, count, spec.heads, spec.headSize, pairing);
-        rope(k, turns, count, spec.kvHeads, spec.headSize, pairing);
-        storeKv(kv, layer, first, k, v, spec);
-        attention(mixed, q, kv, layer, first, spec, m_pool);
+        if (layer.keepsKv()) {
+            matmul(k, w.k, normed, count, m_pool);
+            matmul(v, w.v, normed, count, m_pool);
+        }
+        done(Operation::Qkv, index, [&] {
+            OperationCost cost = matrixCost(w.q, count);
+            for (const auto own : {w.k, w.v})
+                cost += matrixCost(layer.keepsKv() ? own : own.first(0), count);
+            return cost;
+        });
+        forEachSlice(batch, [&](const BatchSlice &slice, std::size_t first, std::size_t rows) {
+            const int tokens = static_cast<int>(rows), position = slice.kv->tokens();
+            const auto turns = rotations(position, tokens, layer.ropeDims, layer.ropeBase, m_weights.ropeFactors);
+            rope(rowsOf(q, first, rows, layer.qWidth()), turns, tokens, layer.heads, layer.keySize, pairing);
+            if (!layer.keepsKv())
+                return;
+            const std::span<float> keys = rowsOf(k, first, rows, layer.kWidth());
+            rope(keys, turns, tokens, layer.kvHeads, layer.keySize, pairing);
+            storeKv({cacheOf(slice), *slice.kv, index}, position, keys, rowsOf(v, first, rows, layer.vWidth()), layer);
+        });
+        done(Operation::RopeStore, index, [] { return OperationCost(); });
+        forEachSlice(batch, [&](const BatchSlice &slice, std::size_t first, std::size_t rows) {
+            attention(rowsOf(mixed, first, rows, layer.mixedWidth()), rowsOf(q, first, rows, layer.qWidth()),
+                      {cacheOf(slice), *slice.kv, index}, slice.kv->tokens(), layer, m_pool);
+        });
+        done(Operation::Attention, index, [&] { return attentionCost(batch, layer); });
         matmul(update, w.attnOutput, mixed, count, m_pool);
         add(x, update);
+        done(Operation::AttentionOutput, index, [&] { return matrixCost(w.attnOutput, count); });
 
         // Feed-forward: each token by itself.
         rmsNorm(normed, x, w.ffnNorm, spec.normEpsilon);
+        done(Operation::FfnNorm, index, [&] { return OperationCost{w.ffnNorm.size_bytes(), 0, 0}; });
         matmul(gate, w.gate, normed, count, m_pool);
         matmul(up, w.up, normed, count, m_pool);
         gatedActivation(gate, up, spec.architecture->activation);
+        done(Operation::GateUp, index, [&] { return matrixCost(w.gate, count) += matrixCost(w.up, count); });
         matmul(update, w.down, gate, count, m_pool);
         add(x, update);
-        observe(layer + 1);
+        done(Operation::Down, index, [&] { return matrixCost(w.down, count); });
+        observe(index + 1);
     }
-    kv.commit(count);
-    if (!wantsLogits)
-        return std::span<float>();
-
-    // Logits: the last token's state against every row of the output matrix.
-    std::vector<float> last(width);
-    rmsNorm(last, std::span(x).last(width), m_weights.outputNorm, spec.normEpsilon);
-    m_logits.resize(static_cast<std::size_t>(spec.vocabulary));
-    matmul(m_logits, m_weights.output, last, 1, m_pool);
-    return std::span(m_logits);
+    std::vector<LogitRows> logits = logitsOf(batch, x, trace);
+    commitBatch(batch);
+    return logits;
 }
 
-Result<void> ReferenceBackend::checkInput(KvSequence &kv, std::span<const TokenId> tokens) const
+// Logits: the states of the wanted tokens against every row of the output matrix.
+std::vector<LogitRows> ReferenceBackend::logitsOf(std::span<const BatchSlice> batch, std::span<const float> x,
+                                                  PassTrace *trace)
 {
-    if (tokens.empty())
-        return fail(ErrorCode::InvalidInput, "there is nothing to evaluate");
-    if (kv.pool().element() != KvElement::F32)
-        return fail(ErrorCode::InvalidInput, "the reference backend needs a KV pool of F32");
-    const auto outside =
-        std::find_if(tokens.begin(), tokens.end(), [this](TokenId id) { return id < 0 || id >= m_spec.vocabulary; });
-    if (outside != tokens.end())
-        return fail(ErrorCode::InvalidInput, "token id " + std::to_string(*outside) + " is outside 0 to " +
-                                                 std::to_string(m_spec.vocabulary - 1));
-    return {};
-}
-
-PassCost ReferenceBackend::cost(int position, int tokens, bool wantsLogits) const
-{
-    const auto count = static_cast<std::uint64_t>(tokens);
-    const auto number = [](int value) { return static_cast<std::uint64_t>(value); };
-    const std::uint64_t width = number(m_spec.width), queries = number(m_spec.qWidth());
-    const std::uint64_t perLayer =
-        width * (2 * queries + 2 * number(m_spec.kvWidth()) + 3 * number(m_spec.feedForward));
-    const std::uint64_t layers = number(m_spec.layers);
-    const std::uint64_t norms = (2 * layers + 1) * width;
-    const std::uint64_t logits = wantsLogits ? width * number(m_spec.vocabulary) : 0;
-    // Token t sees position + t + 1 positions.
-    const std::uint64_t seen = count * number(position) + count * (count + 1) / 2;
-
-    PassCost cost;
-    cost.weightBytes = sizeof(float) * (count * width + layers * perLayer + norms + logits);
-    cost.kvBytes = seen * m_spec.kvBytesPerToken(kvElementBytes(KvElement::F32));
-    cost.flops = 2 * (count * layers * perLayer + logits) + 4 * layers * queries * seen;
-    return cost;
+    const auto width = static_cast<std::size_t>(m_spec.width);
+    const auto vocabulary = static_cast<std::size_t>(m_spec.vocabulary);
+    std::vector<float> wanted;
+    forEachSlice(batch, [&](const BatchSlice &slice, std::size_t first, std::size_t rows) {
+        const auto count = static_cast<std::size_t>(slice.logits);
+        const std::span<const float> states = x.subspan((first + rows - count) * width, count * width);
+        wanted.insert(wanted.end(), states.begin(), states.end());
+    });
+    const std::size_t count = wanted.size() / width;
+    m_logits.resize(count * vocabulary);
+    if (count > 0) {
+        std::vector<float> normed(wanted.size());
+        rmsNorm(normed, wanted, m_weights.outputNorm, m_spec.normEpsilon);
+        if (trace)
+            trace->add(Operation::OutputNorm, -1, {m_weights.outputNorm.size_bytes(), 0, 0});
+        matmul(m_logits, m_weights.output, normed, static_cast<int>(count), m_pool);
+        if (trace)
+            trace->add(Operation::Logits, -1, matrixCost(m_weights.output, static_cast<int>(count)));
+    }
+    std::vector<LogitRows> logits;
+    float *next = m_logits.data();
+    for (const BatchSlice &slice : batch) {
+        logits.push_back({next, vocabulary, slice.logits, m_spec.vocabulary});
+        next += static_cast<std::size_t>(slice.logits) * vocabulary;
+    }
+    return logits;
 }
 
 } // namespace
@@ -156,6 +223,8 @@ Result<std::unique_ptr<Backend>> createReferenceBackend(const Model &model, int 
                                                         const LoadProgressFunction &progress, const StopFlag &stop,
                                                         ResidualObserver observer)
 {
+    if (auto computed = checkLayers(model.spec, kSupport); !computed)
+        return tl::unexpected(computed.error());
     auto weights = readWeights(model, progress, stop);
     if (!weights)
         return tl::unexpected(weights.error());
